@@ -1,0 +1,49 @@
+# Everything a newcomer needs: `make help`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint unit bench docs lock clean
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: $(READY) ## a live run: real SPARQL server, real stream, real Spark, one minute
+	@$(BIN)/bestbefore demo
+
+test: lint ## set up, lint, type-check and run every test
+	$(PYTEST) tests
+
+lint: $(READY) ## format check, lint, types, layers
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+unit: $(READY) ## the tests that need no JVM
+	$(PYTEST) tests/unit tests/contract tests/property tests/golden
+
+bench: $(READY) ## throughput and time per evaluation against a plain Spark job
+	$(BIN)/python -m benchmarks
+
+docs: $(READY) ## write the parts of the documentation that are generated
+	$(BIN)/python scripts/write_docs.py
+
+lock: $(READY) ## pin the dependencies anew
+	$(BIN)/pip-compile --quiet --all-extras --strip-extras --no-header --no-emit-index-url \
+	    --no-emit-trusted-host --no-emit-find-links --no-annotate --output-file requirements.lock pyproject.toml
+
+clean: ## remove what the commands made
+	rm -rf $(VENV) out build dist .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(READY): requirements.lock pyproject.toml scripts/check_python.py scripts/ensure_java.sh
+	@$(PYTHON) scripts/check_python.py
+	@sh scripts/ensure_java.sh
+	@test -x $(BIN)/python || { echo "Creating $(VENV) …" >&2; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing the pinned dependencies into $(VENV) (a few minutes the first time) …" >&2
+	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $(READY)

@@ -1,0 +1,16 @@
+"""bestbefore: continuous queries over streams and slow remote data, as fresh as a budget allows."""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bestbefore.engine import Engine, Job, Quality, load_job, read_job
+
+__all__ = ["Engine", "Job", "Quality", "load_job", "read_job"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the public name stands for
+    """Import public names when they are first used: policies and client need no pyspark."""
+    if name in __all__:
+        return getattr(import_module("bestbefore.engine"), name)
+    raise AttributeError(f"module 'bestbefore' has no attribute {name!r}")

@@ -1,0 +1,67 @@
+"""`bestbefore run`: a job on a local Spark session, with a line per evaluation on stderr."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from rich.console import Console
+
+from bestbefore.engine import Engine, Quality, RunningQuery, load_job
+from bestbefore.engine.job import AVAILABLE_NOW
+from bestbefore.spark.session import local_session
+from bestbefore.time import format_instant
+
+_FOLLOW_TRIGGER = "1s"
+
+
+def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
+    """Run a job until its stream ends, or with `follow` until Ctrl-C."""
+    job = load_job(path)
+    if follow and job.trigger == AVAILABLE_NOW:
+        job = replace(job, trigger=_FOLLOW_TRIGGER)
+    console.print(f"{path}: {job.policy.name}, {job.budget} refreshes per evaluation", markup=False)
+    console.print("starting Spark …")
+    running = Engine(local_session()).start(
+        job, report=(lambda _: None) if quiet else (lambda record: _show(console, record))
+    )
+    try:
+        running.wait()
+    except KeyboardInterrupt:
+        console.print("stopping after the batch that runs …")
+        running.stop()
+    _summarise(console, running)
+
+
+def _show(console: Console, record: Quality) -> None:
+    fresh = record.estimated_freshness
+    quality = "no rows" if fresh is None else f"≈{fresh:.0%} fresh"
+    line = (
+        f"{format_instant(record.at)}  #{record.evaluation}  {record.answers} rows, {quality}, "
+        f"{record.refreshed} of {record.budget} refreshed ({record.changed} had changed), "
+        f"{record.batch_s:.2f} s"
+    )
+    if record.late:
+        line += f", {record.late} late elements dropped"
+    if record.quarantined:
+        line += f", {record.quarantined} lines quarantined"
+    if record.skipped_empty:
+        line += f", {record.skipped_empty} empty windows skipped"
+    if record.service != "ok":
+        line += f"  [service {record.service}]"
+    console.print(line, markup=False)
+
+
+def _summarise(console: Console, running: RunningQuery) -> None:
+    state, job = running.state, running.processor.job
+    done = state.next_evaluation - state.first_evaluation if state.t0_ms is not None else 0
+    console.print(
+        f"{done} evaluations of {state.elements} elements in all; {state.refreshes} refreshes in "
+        f"{state.requests} requests; {state.late} late, {state.quarantined} quarantined",
+        markup=False,
+    )
+    if state.quarantined:
+        console.print(f"quarantine: {job.checkpoint}/quarantine", markup=False)
+    if job.sink.path and job.sink.format != "stdout":
+        console.print(f"answers: {job.sink.path}, quality: {job.sink.quality}", markup=False)
+    if state.latest_ms is not None:
+        at = format_instant(state.latest_ms)
+        console.print(f"open: windows that close at {at} or later wait for later elements", markup=False)

@@ -1,0 +1,89 @@
+"""What a job means, for people: effective settings, algebra, keys and Spark plans."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from bestbefore.engine.job import Job
+from bestbefore.engine.jobs import answer_job, due_frame, window_job
+from bestbefore.query import ContinuousQuery, QueryPlan, Variable, describe_algebra, print_query
+from bestbefore.spark.columns import ELEMENTS, FRESH, WINDOW, column_of
+from bestbefore.spark.content import WindowContent
+from bestbefore.spark.session import tune
+from bestbefore.time import format_duration
+from bestbefore.windows import SlidingWindow
+
+Sections = list[tuple[str, str]]
+
+
+def describe_job(job: Job) -> Sections:
+    """The effective job: every setting with its value, secrets left out."""
+    lines = [f"policy.name = {job.policy.name}", f"budget.refreshes = {job.budget}"]
+    lines += [f"policy.seed = {job.seed}", f"query.trigger = {job.trigger}"]
+    for name in ("stream", "service", "view", "sink"):
+        lines += _settings(name, getattr(job, name))
+    lines.append(f"checkpoint.path = {job.checkpoint}")
+    return [("job", "\n".join(lines))]
+
+
+def describe_query(query: ContinuousQuery, plan: QueryPlan) -> Sections:
+    """The query in RSP-QL, its algebra, its join key and its units."""
+    window = plan.window
+    spans = f"width {format_duration(window.width_ms)}, slide {format_duration(window.slide_ms)}"
+    keys = (
+        f"window: <{window.name}> over <{window.stream}>, {spans}\n"
+        f"window variables: {_names(plan.window_variables)}\n"
+        f"service: <{plan.service.iri}>\n"
+        f"service variables: {_names(plan.service_variables)}\n"
+        f"join key: {_names(plan.join_key)}\n"
+        f"unit: all view rows with the same {_names(plan.join_key)}; one refresh replaces them"
+    )
+    return [
+        ("query", print_query(query)),
+        ("algebra", describe_algebra(query.pattern)),
+        ("join key and units", keys),
+    ]
+
+
+def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan) -> Sections:
+    """The Spark plans of the two jobs, over an empty buffer and an empty view."""
+    session = tune(spark.newSession())
+    window = SlidingWindow(plan.window.width_ms, plan.window.slide_ms)
+    content = WindowContent(session.createDataFrame([], ELEMENTS), window, 1, 1)
+    job_a = window_job(plan, content)
+    names = [column_of(each.name) for each in plan.service_variables]
+    columns: dict[str, Any] = {WINDOW: pa.array([], pa.int64()), FRESH: pa.array([], pa.float64())}
+    columns |= {name: pa.array([], pa.string()) for name in names}
+    answers = answer_job(
+        query,
+        plan,
+        content,
+        mappings=job_a.mappings,
+        slices=session.createDataFrame(pa.table(columns)),
+        due=due_frame(session, [1]),
+    )
+    return [
+        ("Spark job A: windows and key statistics", _plan(job_a.statistics)),
+        ("Spark job B: join and answers", _plan(answers)),
+    ]
+
+
+def _plan(frame: DataFrame) -> str:
+    execution = frame._jdf.queryExecution()
+    return str(execution.simpleString())
+
+
+def _settings(name: str, value: object) -> list[str]:
+    if not is_dataclass(value):
+        return [f"{name} = {value}"]
+    lines = []
+    for each in fields(value):
+        if each.repr:
+            lines += _settings(f"{name}.{each.name}", getattr(value, each.name))
+    return lines
+
+
+def _names(variables: tuple[Variable, ...]) -> str:
+    return ", ".join(f"?{each.name}" for each in variables)

@@ -1,0 +1,65 @@
+"""A job: everything the engine needs to run one continuous query."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from bestbefore.maintenance import Policy
+from bestbefore.query import ContinuousQuery, QueryPlan
+from bestbefore.service import ClientSettings
+from bestbefore.spark.sources import FolderSource
+
+SinkFormat = str
+AVAILABLE_NOW = "available-now"
+
+
+@dataclass(frozen=True)
+class StreamJob:
+    """The stream: where it comes from and how late its elements may be."""
+
+    name: str
+    iri: str
+    source: FolderSource | None
+    allowed_lateness_ms: int = 0
+    clock_skew_ms: int = 86_400_000
+
+
+@dataclass(frozen=True)
+class ViewJob:
+    """The local view: how it is filled and where change intervals come from."""
+
+    initial: Literal["service"] = "service"
+    change_interval_ms: int | None = None
+    interval_variable: str | None = None
+    interval_predicate: str | None = None
+    interval_file: str | None = None
+    interval_unit_ms: int = 1000
+
+
+@dataclass(frozen=True)
+class SinkJob:
+    """Where the answers go, in which Spark format, and where their quality records go."""
+
+    format: SinkFormat = "json"
+    path: str | None = None
+    mode: Literal["overwrite-batch", "append"] = "overwrite-batch"
+    options: dict[str, str] = field(default_factory=dict)
+    quality: str | None = None
+
+
+@dataclass(frozen=True)
+class Job:
+    """One continuous query with its stream, service, budget, policy, view, sink and checkpoint."""
+
+    query: ContinuousQuery
+    plan: QueryPlan
+    stream: StreamJob
+    service: ClientSettings
+    budget: int
+    policy: Policy
+    view: ViewJob
+    sink: SinkJob
+    checkpoint: str
+    seed: int = 0
+    trigger: str = AVAILABLE_NOW
+    t0_ms: int | None = None
+    full_windows_only: bool = False

@@ -1,0 +1,73 @@
+"""The engine's state after a batch: small, versioned, written once per batch."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+
+from bestbefore.errors import StateError
+from bestbefore.spark.buffer import Segment
+from bestbefore.storage import Storage
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class State:
+    """Where the query stands: what the next batch goes on from."""
+
+    query: str
+    batch: int = -1
+    t0_ms: int | None = None
+    first_evaluation: int = 1
+    next_evaluation: int = 1
+    latest_ms: int | None = None
+    segments: tuple[Segment, ...] = ()
+    snapshot: str = ""
+    snapshot_batch: int = -1
+    elements: int = 0
+    late: int = 0
+    quarantined: int = 0
+    requests: int = 0
+    refreshes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Commits:
+    """The states of the latest batches; writing one is what commits a batch."""
+
+    storage: Storage
+
+    def latest(self, query: str) -> State:
+        """The state of the last committed batch, or a new one; of another query, an error."""
+        names = self.storage.names("commits")
+        content = self.storage.read(f"commits/{names[-1]}") if names else None
+        if content is None:
+            return State(query)
+        fields = json.loads(content)
+        if (found := fields.pop("format")) > FORMAT:
+            raise StateError(
+                f"the checkpoint {self.storage.root} has format {found}, this version reads up to "
+                f"{FORMAT}: upgrade bestbefore or use another checkpoint"
+            )
+        segments = tuple(Segment(**each) for each in fields.pop("segments"))
+        state = State(**fields, segments=segments)
+        if state.query != query:
+            raise StateError(
+                f"the checkpoint {self.storage.root} belongs to another query: "
+                "use another checkpoint.path, or remove that folder to start anew"
+            )
+        return state
+
+    def commit(self, state: State) -> None:
+        """Make a batch final; the one before is kept, older ones are dropped."""
+        content = json.dumps({"format": FORMAT, **asdict(state)}).encode()
+        self.storage.write(_name(state.batch), content)
+        self.storage.delete(_name(state.batch - 2))
+
+
+def advance(state: State, **changes: object) -> State:
+    """The state with some fields changed."""
+    return replace(state, **changes)  # type: ignore[arg-type]
+
+
+def _name(batch: int) -> str:
+    return f"commits/batch-{batch:012d}.json"

@@ -1,0 +1,28 @@
+"""Best-before times: when a unit is expected to become stale."""
+
+import numpy as np
+
+from bestbefore.maintenance.candidates import Integers, Scores
+
+
+def next_best_before(best_before_ms: Integers, interval_ms: Integers, t_ms: int) -> Integers:
+    """τ_next: the expected time of the first change after t, if changes come every I.
+
+    acqua writes τ + I (equation 4), which may still lie before t when a unit is long overdue;
+    τ + m·I with the smallest m ≥ 1 that lies after t is the same whenever τ + I > t does.
+    A unit whose τ still lies ahead keeps it: refreshing early does not postpone the change.
+    """
+    overdue = t_ms - best_before_ms
+    steps = np.where(overdue >= 0, overdue // interval_ms + 1, 0)
+    return best_before_ms + steps * interval_ms
+
+
+def fresh_evaluations(best_before_ms: Integers, t_ms: int, slide_ms: int) -> Integers:
+    """V = ⌈(τ_next − t)/β⌉: the evaluations a unit stays fresh in, if refreshed now."""
+    return -(-(best_before_ms - t_ms) // slide_ms)
+
+
+def fresh_probability(refreshed_ms: Integers, interval_ms: Integers, t_ms: int) -> Scores:
+    """The probability that no change came since the last refresh: e^(−age/I)."""
+    age_ms = np.maximum(t_ms - refreshed_ms, 0)
+    return np.asarray(np.exp(-age_ms / interval_ms), dtype=np.float64)

@@ -1,0 +1,68 @@
+"""The diagnosis of a query that is not SPARQL: what does not fit, where, and what would."""
+
+from bestbefore.errors import QueryError, nearest
+from bestbefore.query.expressions import FUNCTIONS
+from bestbefore.query.spelling import Spelling
+from bestbefore.query.syntax import furthest, reads
+from bestbefore.query.text import Kind, Token, error_at
+
+_SAMPLES = {
+    "a variable": "?1",
+    "an IRI": "<t:1>",
+    "a literal": '"1"',
+    "a number": "1",
+    "an operator": "=",
+    "')'": ")",
+    "'}'": "}",
+    "'.'": ".",
+    "'('": "(",
+    "'{'": "{",
+}
+_WORDS = ("AS", "BY", "EXISTS", "FILTER", "WHERE")
+_TERMS = ("a variable", "an IRI", "a literal")
+# Each sample is one more parse; a long query gets the place without the list.
+_LONGEST_TRIED = 5_000
+# fmt: off
+_KEYWORDS = FUNCTIONS | {
+    "AS", "BIND", "BY", "CONSTRUCT", "DISTINCT", "EXISTS", "FILTER", "FROM", "GRAPH",
+    "GROUP", "HAVING", "IN", "LIMIT", "MINUS", "NAMED", "NOT", "OFFSET", "OPTIONAL",
+    "ORDER", "SELECT", "SERVICE", "SILENT", "UNION", "VALUES", "WHERE", "WINDOW",
+}
+# fmt: on
+
+
+def diagnose(spelling: Spelling) -> QueryError:
+    """The error that says what of the query cannot be read."""
+    number = spelling.token_at(furthest(spelling.text))
+    expected = _expected(spelling, number)
+    if not expected and spelling.tokens[number - 1].kind is Kind.WORD:
+        # The grammar takes any word for the prefix of a name and stumbles only over what follows.
+        number -= 1
+        expected = _expected(spelling, number)
+    token = spelling.tokens[number]
+    found = "the query ends too early" if token.kind is Kind.END else f"{token} does not fit here"
+    wanted = f"; expected {' or '.join(expected)}" if expected else ""
+    after = spelling.tokens[number - 1]
+    return error_at(token, f"{found}, after {after}{wanted}{_correction(token)}")
+
+
+def _expected(spelling: Spelling, number: int) -> list[str]:
+    """What could stand in the place of a token, in words."""
+    beginning = spelling.text[: spelling.offsets[number]]
+    if len(beginning) > _LONGEST_TRIED:
+        return []
+    fits = [words for words, sample in _SAMPLES.items() if reads(beginning + sample)]
+    if "a literal" in fits:
+        fits.remove("a number")
+    if "an IRI" not in fits:
+        fits += [word for word in _WORDS if reads(beginning + word)]
+    if all(term in fits for term in _TERMS):
+        fits = ["a term", *(words for words in fits if words not in _TERMS)]
+    return fits
+
+
+def _correction(token: Token) -> str:
+    if token.kind is not Kind.WORD or token.is_word(*_KEYWORDS):
+        return ""
+    hint = nearest(token.text.upper(), _KEYWORDS)
+    return f"; {hint}" if hint.startswith("did you mean") else ""

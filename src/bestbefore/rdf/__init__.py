@@ -1,0 +1,1 @@
+"""RDF terms, their one-string encoding, and the formats they come in."""

@@ -1,0 +1,24 @@
+"""The client of a remote SPARQL endpoint: load the SERVICE pattern once, then refresh units of it.
+
+pattern + settings ─► request (query text) ─► endpoint (HTTP, retries) ─► reply (rows)
+                                 └──────────── client ────────────┘
+"""
+
+from bestbefore.service.client import SparqlClient
+from bestbefore.service.limits import ClientSettings
+from bestbefore.service.request import ServicePattern, load_query, refresh_query, single_query
+from bestbefore.service.service import Fetched, Key, Loaded, Row, Service
+
+__all__ = [
+    "ClientSettings",
+    "Fetched",
+    "Key",
+    "Loaded",
+    "Row",
+    "Service",
+    "ServicePattern",
+    "SparqlClient",
+    "load_query",
+    "refresh_query",
+    "single_query",
+]

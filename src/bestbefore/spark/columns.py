@@ -1,0 +1,31 @@
+"""The columns that the data plane carries, and how they are named.
+
+A SPARQL variable `?user` is the column `?user`, so that no variable can collide with the engine's
+own columns, which have plain names.
+"""
+
+from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+WINDOW = "window"
+TIME = "time"
+FRESH = "fresh"
+
+ELEMENT_FIELDS = ("time", "s", "p", "o")
+
+ELEMENTS = StructType(
+    [
+        StructField("time", LongType()),
+        StructField("s", StringType()),
+        StructField("p", StringType()),
+        StructField("o", StringType()),
+    ]
+)
+
+INTAKE = StructType(
+    [*ELEMENTS.fields, StructField("raw", StringType()), StructField("reason", StringType())]
+)
+
+
+def column_of(variable: str) -> str:
+    """The column that carries a SPARQL variable."""
+    return f"?{variable}"

@@ -1,0 +1,67 @@
+"""Storage on any file system that Spark can reach, through Hadoop's file system API."""
+
+import uuid
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from bestbefore.storage import LocalStorage, Storage
+
+
+class HadoopStorage:
+    """Storage below a URI such as `hdfs://…` or `s3a://…`.
+
+    A write goes to a draft that is renamed over the file: atomic on HDFS and local file systems;
+    on an object store a single file appears whole, as a put does.
+    """
+
+    def __init__(self, spark: SparkSession, root: str) -> None:
+        self.root = root.rstrip("/")
+        self._jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - there is no public way
+        configuration = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]  # noqa: SLF001
+        self._files = self._path("").getFileSystem(configuration)
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file, or None if there is none."""
+        path = self._path(name)
+        if not self._files.exists(path):
+            return None
+        stream = self._files.open(path)
+        try:
+            return bytes(stream.readAllBytes())
+        finally:
+            stream.close()
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write beside the file, then rename over it."""
+        target, draft = self._path(name), self._path(f"{name}.{uuid.uuid4().hex}.draft")
+        stream = self._files.create(draft, True)  # noqa: FBT003 - Java has no keywords
+        try:
+            stream.write(bytearray(content))
+            stream.hsync()
+        finally:
+            stream.close()
+        if not self._files.rename(draft, target):
+            self._files.delete(target, False)  # noqa: FBT003
+            self._files.rename(draft, target)
+
+    def names(self, folder: str) -> list[str]:
+        """The names directly in `folder`, sorted, without drafts."""
+        path = self._path(folder)
+        if not self._files.exists(path):
+            return []
+        found = [status.getPath().getName() for status in self._files.listStatus(path)]
+        return sorted(name for name in found if not name.endswith(".draft"))
+
+    def delete(self, name: str) -> None:
+        """Remove a file or a folder with its content."""
+        self._files.delete(self._path(name), True)  # noqa: FBT003
+
+    def _path(self, name: str) -> Any:  # noqa: ANN401 - a Java object
+        return self._jvm.org.apache.hadoop.fs.Path(f"{self.root}/{name}".rstrip("/"))
+
+
+def storage_at(spark: SparkSession, root: str) -> Storage:
+    """The storage for a path or URI: plain files need no detour through the JVM."""
+    local = "://" not in root or root.startswith("file:")
+    return LocalStorage(root) if local else HadoopStorage(spark, root)

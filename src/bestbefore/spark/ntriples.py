@@ -1,0 +1,86 @@
+"""N-Triples terms and lines read by Spark itself, without Python workers."""
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F  # noqa: N812
+
+_UCHAR = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
+_IRI = rf'<[A-Za-z][A-Za-z0-9+.\-]*:(?:[^\x00-\x20<>"{{}}|^`\\]++|{_UCHAR})*+>'
+_BLANK = r"_:[\p{L}\p{N}_](?:[\p{L}\p{N}_.\-]*[\p{L}\p{N}_\-])?"
+_STRING = rf'"(?:[^"\\\n\r]++|\\[tbnrf"\'\\]|{_UCHAR})*+"'
+_LITERAL = rf"{_STRING}(?:\^\^{_IRI}|@[A-Za-z]+(?:-[A-Za-z0-9]+)*)?"
+_LINE = (
+    rf"^[ \t]*({_IRI}|{_BLANK})[ \t]*({_IRI})[ \t]*({_IRI}|{_BLANK}|{_LITERAL})[ \t]*\."
+    r"[ \t]*(?:#.*)?$"
+)
+
+SUBJECT = rf"^(?:{_IRI}|{_BLANK})$"
+PREDICATE = rf"^{_IRI}$"
+OBJECT = rf"^(?:{_IRI}|{_BLANK}|{_LITERAL})$"
+
+_PIECES = rf"(?s){_UCHAR}|\\.|[^\\]+"
+_LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
+_STRING_TYPE = r'"\^\^<http://www\.w3\.org/2001/XMLSchema#string>$'
+
+
+def triples_of(document: Column) -> Column:
+    """The triples of an N-Triples document as an array of (s, p, o); null if a line is wrong."""
+    lines = F.filter(
+        F.split(document, r"\r?\n|\r"), lambda line: ~line.rlike(r"^[ \t]*(?:#.*)?$")
+    )
+    triples = F.transform(
+        lines,
+        lambda line: F.struct(
+            *(
+                canonical(F.regexp_extract(line, _LINE, group)).alias(name)
+                for group, name in enumerate("spo", start=1)
+            )
+        ),
+    )
+    return F.when(F.forall(lines, lambda line: line.rlike(_LINE)), triples)
+
+
+def canonical(term: Column) -> Column:
+    """The encoding of a term that is written in N-Triples: no escapes, no xsd:string."""
+    plain = F.regexp_replace(term, _STRING_TYPE, '"')
+    tagged = F.when(
+        term.startswith('"') & term.rlike(r'"@[A-Za-z0-9\-]+$'),
+        F.concat(
+            F.regexp_extract(plain, r'(?s)^(".*"@)[^"]*$', 1),
+            F.lower(F.regexp_extract(plain, r'(?s)^".*"@([^"]*)$', 1)),
+        ),
+    ).otherwise(plain)
+    return F.when(tagged.contains("\\"), _unescape(tagged)).otherwise(tagged)
+
+
+def _unescape(escaped: Column) -> Column:
+    pieces = F.regexp_extract_all(escaped, F.lit(f"({_PIECES})"), 1)
+    return F.array_join(F.transform(pieces, _unescape_piece), "")
+
+
+def _unescape_piece(piece: Column) -> Column:
+    character = F.when(
+        piece.rlike(rf"^(?:{_UCHAR})$"),
+        _character(F.conv(piece.substr(F.lit(3), F.lit(8)), 16, 10).cast("int")),
+    )
+    for letter, meaning in _LETTERS.items():
+        character = character.when(piece == f"\\{letter}", meaning)
+    character = character.when(piece.startswith("\\"), piece.substr(F.lit(2), F.lit(1)))
+    return character.otherwise(piece)
+
+
+def _character(code: Column) -> Column:
+    """The character of a code point, made from its UTF-8 bytes as Spark has no such function."""
+
+    def tail(shift: int) -> Column:
+        return F.hex(F.lit(0x80).bitwiseOR(F.shiftright(code, shift).bitwiseAND(0x3F)))
+
+    def head(mark: int, shift: int) -> Column:
+        return F.hex(F.lit(mark).bitwiseOR(F.shiftright(code, shift)))
+
+    digits = (
+        F.when(code < 0x80, F.lpad(F.hex(code), 2, "0"))
+        .when(code < 0x800, F.concat(head(0xC0, 6), tail(0)))
+        .when(code < 0x10000, F.concat(head(0xE0, 12), tail(6), tail(0)))
+        .otherwise(F.concat(head(0xF0, 18), tail(12), tail(6), tail(0)))
+    )
+    return F.decode(F.unhex(digits), "UTF-8")

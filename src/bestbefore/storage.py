@@ -1,0 +1,70 @@
+"""Where durable state lives: small files that are written whole or not at all."""
+
+import os
+import shutil
+from pathlib import Path
+from typing import Protocol
+from urllib.parse import unquote, urlsplit
+
+
+class Storage(Protocol):
+    """A folder of files named by relative paths with `/`; writes replace atomically."""
+
+    root: str
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file, or None if there is none."""
+        ...
+
+    def write(self, name: str, content: bytes) -> None:
+        """Replace a file by `content`: after a crash it holds the old or the new, never a part."""
+        ...
+
+    def names(self, folder: str) -> list[str]:
+        """The names of the files and folders directly in `folder`, sorted."""
+        ...
+
+    def delete(self, name: str) -> None:
+        """Remove a file or a folder with its content; a missing one is fine."""
+        ...
+
+
+class LocalStorage:
+    """Storage on a file system of this machine."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._path = Path(unquote(urlsplit(root).path) if root.startswith("file:") else root)
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file, or None if there is none."""
+        try:
+            return (self._path / name).read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write beside the file, force it to disk, then rename over it."""
+        target = self._path / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = target.with_name(f".{target.name}.draft")
+        with draft.open("wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+
+    def names(self, folder: str) -> list[str]:
+        """The names directly in `folder`, sorted, without drafts."""
+        path = self._path / folder
+        if not path.is_dir():
+            return []
+        return sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
+
+    def delete(self, name: str) -> None:
+        """Remove a file or a folder with its content."""
+        path = self._path / name
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)

@@ -1,0 +1,72 @@
+"""Time: integer milliseconds, durations as people write them, and the one clock.
+
+Everything that needs the wall clock takes a `Clock`, so that tests hand in their own.
+"""
+
+import re
+import time as _time
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from bestbefore.errors import InputError
+
+Clock = Callable[[], int]
+
+_UNIT_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+_SHORT = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", re.IGNORECASE)
+_ISO = re.compile(
+    r"P(?:(?P<d>\d+(?:\.\d+)?)D)?"
+    r"(?:T(?:(?P<h>\d+(?:\.\d+)?)H)?(?:(?P<m>\d+(?:\.\d+)?)M)?(?:(?P<s>\d+(?:\.\d+)?)S)?)?",
+    re.IGNORECASE,
+)
+
+
+def wall_clock_ms() -> int:
+    """The time now, in milliseconds since 1970 (UTC)."""
+    return _time.time_ns() // 1_000_000
+
+
+def monotonic_s() -> float:
+    """A clock for measuring how long things take."""
+    return _time.perf_counter()
+
+
+def parse_duration_ms(text: str) -> int:
+    """Milliseconds of a duration such as `PT10M`, `P1DT2H`, `100s`, `10m` or `250ms`.
+
+    >>> parse_duration_ms("PT1M30S"), parse_duration_ms("100s"), parse_duration_ms("250ms")
+    (90000, 100000, 250)
+    """
+    text = text.strip()
+    if short := _SHORT.fullmatch(text):
+        return round(float(short[1]) * _UNIT_MS[short[2].lower()])
+    iso = _ISO.fullmatch(text)
+    if iso and any(iso.groups()) and not text.upper().endswith("T"):
+        return round(sum(float(iso[unit] or 0) * _UNIT_MS[unit] for unit in "dhms"))
+    raise InputError(f"{text!r} is not a duration; write PT10M, 100s, 10m, 2h, 1d or 250ms")
+
+
+def format_duration(ms: int) -> str:
+    """The ISO 8601 form of a duration, which `parse_duration_ms` reads back.
+
+    >>> format_duration(90_500), format_duration(86_400_000)
+    ('PT1M30.5S', 'P1D')
+    """
+    days, rest = divmod(ms, _UNIT_MS["d"])
+    hours, rest = divmod(rest, _UNIT_MS["h"])
+    minutes, rest = divmod(rest, _UNIT_MS["m"])
+    seconds = f"{rest / 1000:.3f}".rstrip("0").rstrip(".") if rest else ""
+    clock = "".join(
+        f"{amount}{unit}" for amount, unit in ((hours, "H"), (minutes, "M"), (seconds, "S")) if amount
+    )
+    if not days and not clock:
+        return "PT0S"
+    return "P" + (f"{days}D" if days else "") + (f"T{clock}" if clock else "")
+
+
+def format_instant(ms: int) -> str:
+    """An instant as people read it: ISO 8601 in UTC, with milliseconds if it has any."""
+    instant = datetime.fromtimestamp(ms / 1000, UTC)
+    return instant.isoformat(timespec="milliseconds" if ms % 1000 else "seconds").replace(
+        "+00:00", "Z"
+    )

@@ -1,0 +1,49 @@
+"""Snapshots of a local view: the whole view as two Parquet tables."""
+
+import io
+from dataclasses import fields
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from bestbefore.errors import StateError
+from bestbefore.storage import Storage
+from bestbefore.view.local_view import LocalView
+from bestbefore.view.units import Units
+
+
+def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
+    """Write the view under a name that nothing refers to yet."""
+    view.compact()
+    _, numbers = view.row_numbers(np.arange(len(view)))
+    counts = view.units.row_count
+    columns = {each.name: getattr(view.units, each.name) for each in fields(Units)}
+    columns["row_start"] = np.cumsum(counts) - counts
+    keys = pa.array([list(key) for key in view.keys], pa.list_(pa.string()))
+    units = pa.table({"key": keys, **columns})
+    units = units.replace_schema_metadata({"key": "\t".join(view.key)})
+    storage.write(f"view/{name}/units.parquet", _parquet(units))
+    storage.write(f"view/{name}/rows.parquet", _parquet(view.columns(numbers)))
+
+
+def load_snapshot(storage: Storage, name: str) -> LocalView:
+    """Read a view back."""
+    units, rows = (_read(storage, f"view/{name}/{part}.parquet") for part in ("units", "rows"))
+    columns = {each.name: units[each.name].to_numpy().copy() for each in fields(Units)}
+    keys = [tuple(key) for key in units["key"].to_pylist()]
+    names = units.schema.metadata[b"key"].decode().split("\t")
+    return LocalView(names, keys, units=Units(**columns), rows=rows.replace_schema_metadata(None))
+
+
+def _parquet(table: pa.Table) -> bytes:
+    out = io.BytesIO()
+    pq.write_table(table, out)
+    return out.getvalue()
+
+
+def _read(storage: Storage, name: str) -> pa.Table:
+    content = storage.read(name)
+    if content is None:
+        raise StateError(f"the checkpoint {storage.root} lacks {name}; start with an empty one")
+    return pq.read_table(io.BytesIO(content))

@@ -1,0 +1,76 @@
+"""The worked example of acqua section 4.2 (figure 2): the evaluation at t = 8 with budget 1."""
+
+import numpy as np
+import pytest
+
+from bestbefore.maintenance import Moment, WindowUnits, elect, resolve_policy
+from bestbefore.maintenance.best_before import fresh_evaluations, next_best_before
+from bestbefore.maintenance.maintainer import apply_refreshes
+from bestbefore.maintenance.process import describe
+from bestbefore.view import LocalView, Refreshed, view_of
+
+T = 8
+# The figure gives τ and τ_next, so I = τ_next − τ. It does not give τ of d, only that it is due at 8
+# and renewed to 9, nor those of e and f, which the window does not need.
+BEST_BEFORE = {"a": 7, "b": 9, "c": 6, "d": 7, "e": 5, "f": 10}
+INTERVAL = {"a": 5, "b": 5, "c": 5, "d": 2, "e": 5, "f": 5}
+REMAINING = {"a": 1, "b": 2, "c": 3, "d": 3}
+MOMENT = Moment(T, width_ms=4, slide_ms=1)
+
+
+@pytest.fixture
+def view() -> LocalView:
+    rows = [(name, f'"{name}"') for name in BEST_BEFORE]
+    view = view_of(rows, ["k", "v"], ["k"], interval_ms=1)
+    view.units.best_before_ms[:] = list(BEST_BEFORE.values())
+    view.units.interval_ms[:] = list(INTERVAL.values())
+    return view
+
+
+@pytest.fixture
+def window(view: LocalView) -> WindowUnits:
+    numbers = view.numbers((name,) for name in REMAINING)
+    return WindowUnits(numbers, np.array(list(REMAINING.values())), np.ones(4, dtype=np.int64))
+
+
+def test_candidates_are_the_compatible_units(view, window):
+    election = elect(
+        resolve_policy("WSJ-WBM"),
+        view.units,
+        window,
+        moment=MOMENT,
+        budget=1,
+        rng=np.random.default_rng(0),
+    )
+    assert [view.keys[unit] for unit in election.candidates] == [("a",), ("b",), ("c",), ("d",)]
+
+
+def test_renewed_best_before_times_and_fresh_evaluations(view):
+    acd = view.numbers([("a",), ("c",), ("d",)])
+    renewed = next_best_before(view.units.best_before_ms[acd], view.units.interval_ms[acd], T)
+    assert renewed.tolist() == [12, 11, 9]
+    assert fresh_evaluations(renewed, T, 1).tolist() == [4, 3, 1]
+
+
+def test_scores_are_1_3_1_and_b_is_not_possibly_stale(view, window):
+    policy = resolve_policy("WSJ-WBM")
+    scores = policy.ranker.score(describe(view.units, window.unit, window), MOMENT)
+    assert scores.tolist() == [1, -np.inf, 3, 1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_c_is_elected_and_its_best_before_time_becomes_11(view, window, seed):
+    election = elect(
+        resolve_policy("WSJ-WBM"),
+        view.units,
+        window,
+        moment=MOMENT,
+        budget=1,
+        rng=np.random.default_rng(seed),
+    )
+    assert [view.keys[unit] for unit in election.elected] == [("c",)]
+    apply_refreshes(view, Refreshed(1, T, rows={("c",): (("c", '"new"'),)}))
+    after = dict(zip(view.keys, view.units.best_before_ms.tolist(), strict=True))
+    assert after[("c",)] == 11
+    assert after[("a",)] == 7
+    assert view.rows_of(int(election.elected[0])) == [("c", '"new"')]

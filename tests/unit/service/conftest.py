@@ -1,0 +1,246 @@
+"""A scripted SPARQL endpoint on 127.0.0.1, a clock that tests move, and a real oxigraph server."""
+
+import asyncio
+import json
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections import deque
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+
+from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
+
+Behaviour = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+FOLLOWERS = ServicePattern(
+    variables=("user", "count"), key=("user",), text="?user <http://e/followers> ?count ."
+)
+
+
+def result(rows, *, variables=("user", "count")):
+    """A SPARQL JSON result; a string starting with http is an IRI, None is unbound."""
+
+    def term(value):
+        return {"type": "uri" if value.startswith("http") else "literal", "value": value}
+
+    bindings = [
+        {name: term(value) for name, value in zip(variables, row, strict=True) if value is not None}
+        for row in rows
+    ]
+    return {"head": {"vars": list(variables)}, "results": {"bindings": bindings}}
+
+
+class ScriptedEndpoint:
+    """An endpoint that does what `script` says, request by request, and then answers `facts`."""
+
+    def __init__(self):
+        self.facts: dict[str, list[str]] = {}
+        self.script: deque[Behaviour] = deque()
+        self.hold_s = 0.0
+        self.reset()
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        self.port = self._do(self._start())
+        self.url = f"http://127.0.0.1:{self.port}/sparql"
+
+    def reset(self):
+        self.facts, self.hold_s = {}, 0.0
+        self.script.clear()
+        self.queries, self.requests = [], []
+        self.connections, self.active, self.peak = set(), 0, 0
+
+    def close(self):
+        self._do(self._runner.cleanup())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def status(self, code, *, body="", **headers):
+        async def behave(_request):
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            return web.Response(status=code, text=body, headers=named)
+
+        return behave
+
+    def raw(self, body, *, content_type="application/sparql-results+json", **headers):
+        async def behave(_request):
+            named = {name.replace("_", "-"): value for name, value in headers.items()}
+            data = body if isinstance(body, bytes) else body.encode()
+            return web.Response(body=data, content_type=content_type, headers=named)
+
+        return behave
+
+    def rows(self, rows, *, variables=("user", "count"), **headers):
+        return self.raw(json.dumps(result(rows, variables=variables)), **headers)
+
+    async def hang(self, _request):
+        await asyncio.Event().wait()
+
+    async def break_off(self, request):
+        response = web.StreamResponse(headers={"Content-Length": "100000"})
+        await response.prepare(request)
+        await response.write(b'{"head": {"vars": ["user", "count"]}, "results": {"bindi')
+        request.transport.abort()
+        return response
+
+    async def refuse_connection(self, request):
+        request.transport.abort()
+        return web.Response()
+
+    async def _start(self):
+        application = web.Application()
+        application.router.add_post("/{path:.*}", self._serve)
+        self._runner = web.AppRunner(application, handler_cancellation=True, shutdown_timeout=0.1)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
+        return self._runner.addresses[0][1]
+
+    async def _serve(self, request):
+        query = (await request.post())["query"]
+        self.queries.append(query)
+        self.requests.append(request)
+        self.connections.add(request.transport.get_extra_info("peername"))
+        self.active += 1
+        self.peak = max(self.peak, self.active)
+        try:
+            if self.hold_s:
+                await asyncio.sleep(self.hold_s)
+            behave = self.script.popleft() if self.script else self._answer(query)
+            return await behave(request)
+        finally:
+            self.active -= 1
+
+    def _answer(self, query):
+        named = re.findall(r"<(http://e/u/[^>]*)>", query)
+        if "VALUES" in query or not named:
+            users = [user for user in self.facts if not named or user in named]
+            return self.rows([(user, value) for user in users for value in self.facts[user]])
+        values = self.facts.get(named[0], [])
+        return self.rows([(value,) for value in values], variables=("count",))
+
+    def _do(self, work):
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
+
+
+class MovedTime:
+    """A clock that only sleeping moves."""
+
+    def __init__(self):
+        self.now_ms = 1_700_000_000_000
+        self.slept: list[float] = []
+
+    def clock(self):
+        return self.now_ms
+
+    async def sleep(self, seconds):
+        self.slept.append(seconds)
+        self.now_ms += round(seconds * 1000)
+        await asyncio.sleep(0)
+
+
+@pytest.fixture(scope="session")
+def one_endpoint():
+    server = ScriptedEndpoint()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def endpoint(one_endpoint):
+    one_endpoint.reset()
+    return one_endpoint
+
+
+@pytest.fixture
+def moved_time():
+    return MovedTime()
+
+
+@pytest.fixture
+def followers():
+    return FOLLOWERS
+
+
+@pytest.fixture
+def client_of(endpoint, moved_time):
+    """Make clients of the scripted endpoint; they are closed at the end."""
+    clients = []
+
+    def make(*, pattern=FOLLOWERS, **settings):
+        settings = {"endpoint": endpoint.url, **settings}
+        client = SparqlClient(
+            ClientSettings(**settings), pattern, clock=moved_time.clock, sleep=moved_time.sleep
+        )
+        clients.append(client)
+        return client
+
+    yield make
+    for client in clients:
+        client.close()
+
+
+class Oxigraph:
+    """A real SPARQL 1.1 server in memory."""
+
+    def __init__(self, executable):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.base = f"http://127.0.0.1:{port}"
+        command = [executable, "serve", "--bind", f"127.0.0.1:{port}"]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self._wait()
+
+    def update(self, text):
+        body = urllib.parse.urlencode({"update": text}).encode()
+        urllib.request.urlopen(self.base + "/update", body, timeout=10).close()
+
+    def close(self):
+        self.process.kill()
+        self.process.wait(10)
+
+    def _wait(self):
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            try:
+                urllib.request.urlopen(self.base + "/", timeout=1).close()
+            except urllib.error.HTTPError:
+                return
+            except OSError:
+                time.sleep(0.02)
+            else:
+                return
+        self.close()
+        raise RuntimeError("oxigraph did not start within 20 s")
+
+
+@pytest.fixture(scope="session")
+def oxigraph():
+    beside = Path(sys.executable).parent / "oxigraph"
+    executable = str(beside) if beside.exists() else shutil.which("oxigraph")
+    if executable is None:
+        pytest.skip("the oxigraph server is not installed; pip install 'bestbefore[demo]'")
+    server = Oxigraph(executable)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def unused_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]

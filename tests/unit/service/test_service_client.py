@@ -1,0 +1,317 @@
+"""What the client sends, what it brings back, and what it never exceeds."""
+
+import threading
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bestbefore import service
+from bestbefore.errors import ServiceError
+from bestbefore.service import Fetched, Service, ServicePattern, SparqlClient
+
+
+def user(number):
+    return f"http://e/u/{number}"
+
+
+def key(number):
+    return (f"<{user(number)}>",)
+
+
+def row(number, value):
+    return (f"<{user(number)}>", f'"{value}"')
+
+
+def test_the_public_names():
+    assert sorted(service.__all__) == [
+        "ClientSettings",
+        "Fetched",
+        "Key",
+        "Loaded",
+        "Row",
+        "Service",
+        "ServicePattern",
+        "SparqlClient",
+        "load_query",
+        "refresh_query",
+        "single_query",
+    ]
+
+
+def test_the_client_is_a_service(client_of):
+    plugged: Service = client_of()
+    assert plugged.fetch([]) == Fetched({}, {}, 0, pytest.approx(0, abs=1), 0)
+
+
+def test_load_brings_every_row(endpoint, client_of):
+    endpoint.facts = {user(1): ["5", "5"], user(2): ["7"]}
+    loaded = client_of().load()
+    assert loaded.rows == (row(1, 5), row(1, 5), row(2, 7))
+    assert loaded.requests == 1
+    assert loaded.seconds > 0
+
+
+def test_load_turns_pages_until_one_is_short(endpoint, client_of):
+    pages = [[(user(1), "a"), (user(1), "b")], [(user(2), "a"), (user(3), "a")], []]
+    endpoint.script.extend(endpoint.rows(page) for page in pages)
+    loaded = client_of(page_rows=2, max_rows=2).load()
+    assert loaded.rows == (row(1, "a"), row(1, "b"), row(2, "a"), row(3, "a"))
+    assert [query.rpartition("\n")[2] for query in endpoint.queries] == [
+        f"ORDER BY ?user ?count LIMIT 2 OFFSET {offset}" for offset in (0, 2, 4)
+    ]
+
+
+def test_load_keeps_rows_that_repeat_over_pages(endpoint, client_of):
+    same = [(user(1), "a")] * 2
+    endpoint.script.extend(endpoint.rows(page) for page in (same, same, []))
+    assert client_of(page_rows=2).load().rows == (row(1, "a"),) * 4
+
+
+def test_load_notices_that_pages_are_never_turned(endpoint, client_of):
+    page = [(user(1), "a"), (user(2), "a")]
+    endpoint.script.extend(endpoint.rows(page) for _ in range(5))
+    with pytest.raises(ServiceError, match="ignores OFFSET"):
+        client_of(page_rows=2).load()
+    assert len(endpoint.queries) == 2
+
+
+def test_load_that_is_truncated_names_the_way_out(endpoint, client_of):
+    endpoint.facts = {user(n): ["1"] for n in range(3)}
+    with pytest.raises(ServiceError, match=r"truncated; ask for less at once \(page_rows"):
+        client_of(max_rows=3).load()
+
+
+def test_load_fails_in_one_line_without_secrets(endpoint, client_of):
+    endpoint.script.append(
+        endpoint.status(403, body="no entry for\nhunter2 with Basic bWU6aHVudGVyMg==")
+    )
+    address = endpoint.url.replace("http://", "http://me:hunter2@") + "?key=s3cr3t"
+    with pytest.raises(ServiceError) as caught:
+        client_of(endpoint=address).load()
+    assert str(caught.value) == (
+        f"loading from http://***@127.0.0.1:{endpoint.port}/sparql?… failed:"
+        " HTTP 403 Forbidden: no entry for *** with ***"
+    )
+    assert endpoint.requests[0].headers["Authorization"] == "Basic bWU6aHVudGVyMg=="
+    assert endpoint.requests[0].query_string == "key=s3cr3t"
+
+
+def test_the_request_introduces_itself(endpoint, client_of):
+    client_of(headers=(("X-Team", "blue"),), authorization="Bearer abc").load()
+    headers = endpoint.requests[0].headers
+    assert headers["Accept"] == "application/sparql-results+json"
+    assert headers["User-Agent"].startswith("bestbefore/")
+    assert headers["Content-Type"] == "application/x-www-form-urlencoded"
+    assert (headers["X-Team"], headers["Authorization"]) == ("blue", "Bearer abc")
+
+
+def test_the_authorization_is_in_no_failure(endpoint, client_of):
+    endpoint.script.append(endpoint.status(401, body="bad token: Bearer abc.def.ghi"))
+    fetched = client_of(authorization="Bearer abc.def.ghi").fetch([key(1)])
+    assert fetched.failures == ("HTTP 401 Unauthorized: bad token: ***",)
+
+
+def test_connections_are_kept_between_calls(endpoint, client_of):
+    client = client_of()
+    for _ in range(5):
+        client.fetch([key(1)])
+    client.load()
+    assert len(endpoint.queries) == 6
+    assert len(endpoint.connections) == 1
+
+
+def test_hostile_values_arrive_as_values(endpoint, client_of, followers):
+    hostile = 'a"b\n\r\t\\ } DELETE WHERE { ?s ?p ?o } # ?user é 😀'
+    endpoint.script.append(endpoint.rows([(hostile, hostile)]))
+    client = client_of()
+    encoded = (f'"{hostile}"',)
+    assert client.fetch([encoded]).rows == {encoded: ((f'"{hostile}"', f'"{hostile}"'),)}
+    assert endpoint.queries == [service.refresh_query(followers, [encoded])]
+
+
+@pytest.mark.parametrize("units_per_request", [1, 50])
+def test_a_key_that_cannot_be_named_is_never_sent(endpoint, client_of, units_per_request):
+    endpoint.facts = {user(1): ["5"]}
+    bad = ("<http://e/> } ; DELETE WHERE { ?s ?p ?o>",)
+    fetched = client_of(units_per_request=units_per_request).fetch([bad, ("_:b0",), key(1)])
+    assert fetched.rows == {key(1): (row(1, 5),)}
+    assert set(fetched.failed) == {bad, ("_:b0",)}
+    assert all("never sent" in why for why in fetched.failed.values())
+    assert len(endpoint.queries) == 1
+    assert "DELETE" not in endpoint.queries[0]
+
+
+def test_only_unnameable_keys_send_nothing(endpoint, client_of):
+    assert client_of().fetch([("_:b0",)]).requests == 0
+    assert endpoint.queries == []
+
+
+@pytest.mark.parametrize(("units_per_request", "requests"), [(1, 5), (2, 3), (50, 1)])
+def test_units_come_with_all_their_rows(endpoint, client_of, units_per_request, requests):
+    endpoint.facts = {user(n): [str(n), "x", "x"] for n in range(5)}
+    keys = [key(n) for n in range(5)]
+    fetched = client_of(units_per_request=units_per_request).fetch([*keys, *keys])
+    assert fetched.rows == {key(n): (row(n, n), row(n, "x"), row(n, "x")) for n in range(5)}
+    assert (fetched.failed, fetched.requests, fetched.unasked) == ({}, requests, 0)
+
+
+def test_units_without_rows_are_asked_for_once_more(endpoint, client_of):
+    endpoint.script.append(endpoint.rows([(user(1), "a")]))
+    endpoint.script.append(endpoint.rows([(user(3), "c")]))
+    fetched = client_of().fetch([key(1), key(2), key(3)])
+    assert fetched.rows == {key(1): (row(1, "a"),), key(2): (), key(3): (row(3, "c"),)}
+    assert fetched.requests == 2
+    assert user(1) not in endpoint.queries[1]
+    assert user(2) in endpoint.queries[1]
+
+
+def test_units_that_nobody_could_confirm_are_not_gone(endpoint, client_of):
+    endpoint.script.append(endpoint.rows([(user(1), "a")]))
+    endpoint.script.append(endpoint.status(404))
+    fetched = client_of().fetch([key(1), key(2)])
+    assert fetched.rows == {key(1): (row(1, "a"),)}
+    assert fetched.failed == {
+        key(2): "no rows came, and asking once more failed: HTTP 404 Not Found"
+    }
+
+
+@pytest.mark.parametrize("units_per_request", [1, 50])
+def test_a_unit_asked_for_alone_is_gone_at_once(client_of, units_per_request):
+    fetched = client_of(units_per_request=units_per_request).fetch([key(1)])
+    assert (dict(fetched.rows), fetched.requests) == ({key(1): ()}, 1)
+
+
+def test_rows_that_nobody_asked_for_are_dropped_and_counted(endpoint, client_of):
+    endpoint.script.append(endpoint.rows([(user(1), "a"), (user(9), "z"), (None, "z")]))
+    fetched = client_of().fetch([key(1)])
+    assert (dict(fetched.rows), fetched.unasked) == ({key(1): (row(1, "a"),)}, 2)
+
+
+def test_a_pattern_without_key_is_fetched_as_one_unit(endpoint, client_of):
+    endpoint.facts = {user(1): ["5"], user(2): ["7"]}
+    whole = ServicePattern(("user", "count"), (), "?user <http://e/followers> ?count .")
+    assert client_of(pattern=whole).fetch([()]).rows == {(): (row(1, 5), row(2, 7))}
+
+
+def test_a_key_that_the_service_cannot_read_fails_alone(endpoint, client_of):
+    endpoint.facts = {user(n): [str(n)] for n in range(8)}
+    bad = (f"<{user('%zz')}>",)
+    client = client_of()
+    client.fetch([key(0)])
+    answer = endpoint._answer
+
+    def refuse_bad(query):
+        return endpoint.status(400, body="bad IRI") if "%zz" in query else answer(query)
+
+    endpoint._answer = refuse_bad
+    try:
+        fetched = client.fetch([*(key(n) for n in range(8)), bad])
+    finally:
+        del endpoint._answer
+    assert fetched.failed == {bad: "HTTP 400 Bad Request: bad IRI"}
+    assert len(fetched.rows) == 8
+
+
+def test_a_query_that_never_worked_is_not_asked_in_parts(endpoint, client_of):
+    endpoint.script.append(endpoint.status(400, body="VALUES?"))
+    fetched = client_of().fetch([key(n) for n in range(8)])
+    assert (fetched.requests, fetched.failures) == (1, ("HTTP 400 Bad Request: VALUES?",))
+
+
+def test_connections_are_never_exceeded(endpoint, client_of):
+    endpoint.hold_s = 0.01
+    client = client_of(units_per_request=1, connections=3)
+    assert client.fetch([key(n) for n in range(12)]).requests == 12
+    assert endpoint.peak == 3
+
+
+def test_two_threads_share_the_client(endpoint, client_of):
+    endpoint.hold_s = 0.005
+    endpoint.facts = {user(n): [str(n)] for n in range(40)}
+    client = client_of(units_per_request=2, connections=3)
+    got = {}
+
+    def fetch(first):
+        got[first] = client.fetch([key(n) for n in range(first, first + 20)])
+
+    threads = [threading.Thread(target=fetch, args=(first,)) for first in (0, 20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for first, fetched in got.items():
+        assert fetched.rows == {key(n): (row(n, n),) for n in range(first, first + 20)}
+        assert fetched.requests == 10
+    assert endpoint.peak == 3
+
+
+@pytest.mark.parametrize("allowed", [-1, 0])
+def test_no_request_allowed_means_none_sent(endpoint, client_of, allowed):
+    fetched = client_of().fetch([key(1)], requests_allowed=allowed)
+    assert (fetched.requests, endpoint.queries) == (0, [])
+    assert fetched.failures == (f"no request was left of the {allowed} allowed",)
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    script=st.lists(st.sampled_from(["200", "empty", "503", "429", "400", "cut"]), max_size=12),
+    units=st.integers(1, 7),
+    units_per_request=st.integers(1, 3),
+    allowed=st.integers(0, 8),
+)
+def test_requests_allowed_is_never_exceeded(
+    endpoint, client_of, script, units, units_per_request, allowed
+):
+    endpoint.reset()
+    endpoint.facts = {user(n): ["1"] for n in range(0, units, 2)}
+    behaviours = {
+        "200": None,
+        "empty": endpoint.rows([]),
+        "503": endpoint.status(503),
+        "429": endpoint.status(429, Retry_After="1"),
+        "400": endpoint.status(400),
+        "cut": endpoint.break_off,
+    }
+    endpoint.script.extend(b for b in map(behaviours.get, script) if b is not None)
+    keys = [key(n) for n in range(units)]
+    with client_of(units_per_request=units_per_request) as client:
+        fetched = client.fetch(keys, requests_allowed=allowed)
+    assert fetched.requests == len(endpoint.queries) <= allowed
+    assert sorted([*fetched.rows, *fetched.failed]) == keys
+
+
+def test_a_closed_client_answers_no_more(client_of):
+    client = client_of()
+    client.fetch([key(1)])
+    client.close()
+    client.close()
+    assert client.fetch([key(1)]).failed == {key(1): "the client is closed"}
+    with pytest.raises(ServiceError, match="the client is closed"):
+        client.load()
+
+
+def test_closing_ends_calls_that_wait(endpoint, client_of):
+    reached = threading.Event()
+
+    async def hang(request):
+        reached.set()
+        return await endpoint.hang(request)
+
+    endpoint.script.append(hang)
+    client, got = client_of(), []
+    waiting = threading.Thread(target=lambda: got.append(client.fetch([key(1)])))
+    waiting.start()
+    assert reached.wait(10)
+    client.close()
+    waiting.join(10)
+    assert got[0].failed == {key(1): "the client was closed before the answer came"}
+
+
+def test_a_client_that_was_never_used_starts_no_thread(client_of):
+    before = threading.active_count()
+    client: SparqlClient = client_of()
+    assert threading.active_count() == before
+    client.close()

@@ -1,0 +1,86 @@
+"""What a client may ask, and what is never shown."""
+
+from base64 import b64encode
+
+import pytest
+
+from bestbefore.errors import InputError
+from bestbefore.service import ClientSettings
+
+URL = "http://127.0.0.1:7878/query"
+
+
+def test_the_defaults_suit_a_public_endpoint():
+    settings = ClientSettings(URL)
+    assert (settings.units_per_request, settings.connections, settings.attempts) == (50, 4, 3)
+    assert settings.user_agent.startswith("bestbefore/")
+    assert settings.user_agent.endswith("(+SPARQL refresh client)")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "part"),
+    [
+        ({"endpoint": "ftp://host/x"}, "neither http nor https"),
+        ({"endpoint": "host/sparql"}, "not the URL"),
+        ({"endpoint": "http://"}, "not the URL"),
+        ({"endpoint": "http://host:99999/"}, "not the URL"),
+        ({"endpoint": "http://host/a b"}, "not the URL"),
+        ({"units_per_request": 0}, "at least 1"),
+        ({"connections": 0}, "at least 1"),
+        ({"attempts": 0}, "at least 1"),
+        ({"page_rows": 1}, "at least 2"),
+        ({"timeout_s": 0}, "no time"),
+        ({"load_timeout_s": float("nan")}, "no time"),
+        ({"max_retry_after_s": -1}, "not a waiting time"),
+        ({"page_rows": 200, "max_rows": 100}, "make the pages smaller"),
+        ({"headers": (("Authorization", "x"),)}, "set `authorization`"),
+        ({"headers": (("accept", "x"),)}, "cannot be set"),
+        ({"headers": (("X-A", "x\r\nX-B: y"),)}, "does not allow"),
+        ({"headers": (("X A", "x"),)}, "does not allow"),
+        ({"authorization": "a\nb"}, "does not allow"),
+        ({"user_agent": "a\nb"}, "does not allow"),
+        ({"endpoint": "http://u:p@host/", "authorization": "x"}, "keep one"),
+    ],
+)
+def test_wrong_settings_say_why(wrong, part):
+    with pytest.raises(InputError, match=part):
+        ClientSettings(**{"endpoint": URL, **wrong})
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "ftp://user:hunter2@host/x",
+        "http://user:hunter2@host:99999/x",
+        "http://user:hunter2/x@host/",
+        "http:user:hunter2@host",
+        "user:hunter2@host/sparql",
+        "ftp://host/x?key=hunter2",
+    ],
+)
+def test_a_refused_url_does_not_show_its_password(endpoint):
+    with pytest.raises(InputError) as caught:
+        ClientSettings(endpoint)
+    assert "hunter2" not in str(caught.value)
+
+
+def test_secrets_are_sent_and_not_shown():
+    settings = ClientSettings(
+        "https://me:hunter%402@host:8443/sparql?key=abcdef#x", headers=(("X-Key", "topsecret"),)
+    )
+    assert settings.address == "https://***@host:8443/sparql?…"
+    assert settings.url == "https://host:8443/sparql?key=abcdef"
+    basic = b64encode(b"me:hunter@2").decode()
+    assert settings.request_headers["Authorization"] == f"Basic {basic}"
+    assert settings.request_headers["X-Key"] == "topsecret"
+    for secret in ("hunter", "abcdef", "topsecret", basic):
+        assert secret not in repr(settings)
+    echo = f"bad login hunter@2 hunter%402 {basic} topsecret key=abcdef"
+    assert settings.redact(echo) == "bad login *** *** *** *** ***"
+
+
+def test_authorization_is_not_in_the_repr():
+    settings = ClientSettings(URL, authorization="Bearer abc.def")
+    assert "abc.def" not in repr(settings)
+    assert settings.redact("token abc.def, header Bearer abc.def") == "token ***, header ***"
+    assert settings.request_headers["Authorization"] == "Bearer abc.def"
