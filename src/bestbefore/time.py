@@ -57,7 +57,9 @@ def format_duration(ms: int) -> str:
     minutes, rest = divmod(rest, _UNIT_MS["m"])
     seconds = f"{rest / 1000:.3f}".rstrip("0").rstrip(".") if rest else ""
     clock = "".join(
-        f"{amount}{unit}" for amount, unit in ((hours, "H"), (minutes, "M"), (seconds, "S")) if amount
+        f"{amount}{unit}"
+        for amount, unit in ((hours, "H"), (minutes, "M"), (seconds, "S"))
+        if amount
     )
     if not days and not clock:
         return "PT0S"

@@ -10,8 +10,8 @@ from bestbefore.maintenance.process import describe
 from bestbefore.view import LocalView, Refreshed, view_of
 
 T = 8
-# The figure gives τ and τ_next, so I = τ_next − τ. It does not give τ of d, only that it is due at 8
-# and renewed to 9, nor those of e and f, which the window does not need.
+# The figure gives τ and τ_next, so I = τ_next − τ. It does not give τ of d, only that it is due at
+# 8 and renewed to 9, nor those of e and f, which the window does not need.
 BEST_BEFORE = {"a": 7, "b": 9, "c": 6, "d": 7, "e": 5, "f": 10}
 INTERVAL = {"a": 5, "b": 5, "c": 5, "d": 2, "e": 5, "f": 5}
 REMAINING = {"a": 1, "b": 2, "c": 3, "d": 3}

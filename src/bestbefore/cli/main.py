@@ -12,7 +12,7 @@ from bestbefore.errors import BestbeforeError
 
 app = typer.Typer(
     name="bestbefore",
-    help="Continuous queries over a stream and a slow SPARQL endpoint, as fresh as a budget allows.",
+    help="Continuous queries over streams and slow SPARQL endpoints, as fresh as a budget allows.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -64,4 +64,6 @@ def _summarise(console: Console, running: RunningQuery) -> None:
         console.print(f"answers: {job.sink.path}, quality: {job.sink.quality}", markup=False)
     if state.latest_ms is not None:
         at = format_instant(state.latest_ms)
-        console.print(f"open: windows that close at {at} or later wait for later elements", markup=False)
+        console.print(
+            f"open: windows that close at {at} or later wait for later elements", markup=False
+        )

@@ -40,13 +40,13 @@ Report = Callable[[Quality], None]
 
 @dataclass(frozen=True)
 class Due:
-    """The windows that became due: first to last, of which all or only the non-empty are answered."""
+    """The windows that became due, from first to last."""
 
     first: int
     last: int
 
     def answered(self, non_empty: list[int]) -> list[int]:
-        """The windows to answer."""
+        """The windows to answer: all of them, or the non-empty ones where there are too many."""
         everything = self.last - self.first < _MOST_WINDOWS
         return list(range(self.first, self.last + 1)) if everything else non_empty
 
@@ -93,7 +93,7 @@ class BatchProcessor:
             records = [head, *records[1:]]
         self._write_quality(number, records)
         Commits(self.storage).commit(state)
-        self._clean_up(self.state, state)
+        self._clean_up(self.state, state, records)
         self.state = state
         for record in records:
             self.report(record)
@@ -184,7 +184,7 @@ class BatchProcessor:
         slices, outcomes = walk.through(number, answered, statistics)
         return slices, outcomes, answered
 
-    def _join(  # noqa: PLR0913
+    def _join(
         self,
         spark: SparkSession,
         job_a: WindowJob,
@@ -260,14 +260,14 @@ class BatchProcessor:
             lines = "".join(each.to_json() + "\n" for each in records)
             self.quality_storage.write(f"batch-{number:012d}.jsonl", lines.encode())
 
-    def _clean_up(self, before: State, after: State) -> None:
+    def _clean_up(self, before: State, after: State, records: list[Quality]) -> None:
         """Remove what the committed state no longer refers to; a crash here leaves only litter."""
         kept = {each.name for each in after.segments}
         for each in (*before.segments, *after.segments):
             if each.name not in kept:
                 self.storage.delete(f"buffer/{each.name}")
-        for evaluation in range(before.next_evaluation, after.next_evaluation):
-            Ledger(self.storage).close(evaluation)
+        for each in records:
+            Ledger(self.storage).close(each.evaluation)
         if after.snapshot != before.snapshot:
             self.storage.delete(f"view/{before.snapshot}")
             journal = Journal(self.storage)

@@ -123,12 +123,16 @@ class Engine:
         given = streams.get(job.stream.name)
         if given is not None:
             if not given.isStreaming:
-                raise InputError(f"the DataFrame for the stream {job.stream.name!r} is not streaming")
+                raise InputError(
+                    f"the DataFrame for the stream {job.stream.name!r} is not streaming"
+                )
             return elements_of(given)
         if job.stream.source is None:
             raise InputError(
                 f"the stream {job.stream.name!r} has source = 'dataframe': hand one over, "
                 f"engine.start(job, streams={{{job.stream.name!r}: frame}})"
             )
-        Path(job.checkpoint).mkdir(parents=True, exist_ok=True) if "://" not in job.checkpoint else None
+        Path(job.checkpoint).mkdir(
+            parents=True, exist_ok=True
+        ) if "://" not in job.checkpoint else None
         return job.stream.source.stream(self.spark)

@@ -16,7 +16,17 @@ from bestbefore.service import ClientSettings
 from bestbefore.spark.sources import FolderSource
 from bestbefore.time import parse_duration_ms
 
-_SECTIONS = ("query", "streams", "services", "qos", "budget", "policy", "view", "sink", "checkpoint")
+_SECTIONS = (
+    "query",
+    "streams",
+    "services",
+    "qos",
+    "budget",
+    "policy",
+    "view",
+    "sink",
+    "checkpoint",
+)
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
@@ -161,7 +171,9 @@ def _view(section: Section, query_plan: QueryPlan, base: Path) -> ViewJob:
     variable = (section.text("interval_variable") or "").lstrip("?") or None
     known = [each.name for each in query_plan.service_variables]
     if variable and variable not in known:
-        raise JobError(f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}")
+        raise JobError(
+            f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}"
+        )
     if section.text("interval_predicate") and len(query_plan.join_key) != 1:
         raise JobError("view.interval_predicate needs a join key of one variable: its subject")
     view = ViewJob(

@@ -72,7 +72,9 @@ class Section:
         unknown = [key for key in self.table if key not in self._known]
         if unknown:
             key = unknown[0]
-            raise JobError(f"unknown key {self.name}.{key}; {nearest(key, self._known or {'none'})}")
+            raise JobError(
+                f"unknown key {self.name}.{key}; {nearest(key, self._known or {'none'})}"
+            )
 
     def _note(self, key: str) -> str:
         self._known.add(key)

@@ -63,9 +63,7 @@ def read_statistics(table: pa.Table, key: Sequence[str], view: LocalView) -> Key
     mappings = table[MAPPINGS].to_numpy()[order].astype(np.int64)
     if not len(order):
         return KeyStatistics(window, unit, remaining, mappings)
-    starts = np.flatnonzero(
-        np.concatenate([[True], (np.diff(window) != 0) | (np.diff(unit) != 0)])
-    )
+    starts = np.flatnonzero(np.concatenate([[True], (np.diff(window) != 0) | (np.diff(unit) != 0)]))
     return KeyStatistics(
         window=window[starts],
         unit=unit[starts],

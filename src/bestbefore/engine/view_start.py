@@ -27,7 +27,7 @@ _INITIAL = "initial"
 
 
 def service_pattern(job: Job) -> ServicePattern:
-    """The SERVICE pattern as the client asks for it, with the change interval where it is remote."""
+    """The SERVICE pattern as the client asks for it, with a change interval that is remote."""
     intervals = change_intervals(job)
     predicate, optional = job.view.interval_predicate, ""
     if predicate:

@@ -17,6 +17,7 @@ from bestbefore.spark.columns import FRESH, WINDOW, column_of
 from bestbefore.view import ChangeIntervals, Journal, LocalView, Refreshed
 from bestbefore.windows import SlidingWindow
 
+
 @dataclass(frozen=True)
 class Maintained:
     """The maintenance of one evaluation: what was fetched, and what it did to the view."""

@@ -14,7 +14,7 @@ def next_best_before(best_before_ms: Integers, interval_ms: Integers, t_ms: int)
     """
     overdue = t_ms - best_before_ms
     steps = np.where(overdue >= 0, overdue // interval_ms + 1, 0)
-    return best_before_ms + steps * interval_ms
+    return np.asarray(best_before_ms + steps * interval_ms, dtype=np.int64)
 
 
 def fresh_evaluations(best_before_ms: Integers, t_ms: int, slide_ms: int) -> Integers:

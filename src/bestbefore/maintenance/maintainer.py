@@ -1,6 +1,5 @@
 """The maintainer: it applies what was fetched to the local view."""
 
-
 from bestbefore.maintenance.best_before import next_best_before
 from bestbefore.view import LocalView, Refreshed
 

@@ -82,9 +82,7 @@ class WindowBasedMaintenance:
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Equation 5; with `fill`, the not yet expired rank below all possibly stale ones."""
         expired = candidates.best_before_ms <= moment.t_ms
-        renewed = next_best_before(
-            candidates.best_before_ms, candidates.interval_ms, moment.t_ms
-        )
+        renewed = next_best_before(candidates.best_before_ms, candidates.interval_ms, moment.t_ms)
         fresh = fresh_evaluations(renewed, moment.t_ms, moment.slide_ms)
         served = fresh if moment.tumbling else np.minimum(candidates.remaining, fresh)
         otherwise = -1.0 / (1.0 + served) - 1.0 if self.fill else NEVER

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bestbefore.errors import QueryError
 from bestbefore.query.text import Kind, Token, error_at
 
 
@@ -42,6 +43,6 @@ class Cursor:
             raise self.error(wanted)
         return self.take()
 
-    def error(self, wanted: str) -> Exception:
+    def error(self, wanted: str) -> QueryError:
         """The error that something else stands at the cursor."""
         return error_at(self.token, f"expected {wanted}, found {self.token}")

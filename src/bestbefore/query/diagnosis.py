@@ -4,14 +4,15 @@ from bestbefore.errors import QueryError, nearest
 from bestbefore.query.expressions import FUNCTIONS
 from bestbefore.query.spelling import Spelling
 from bestbefore.query.syntax import furthest, reads
-from bestbefore.query.text import Kind, Token, error_at
+from bestbefore.query.text import Kind, error_at
 
 _SAMPLES = {
     "a variable": "?1",
     "an IRI": "<t:1>",
     "a literal": '"1"',
     "a number": "1",
-    "an operator": "=",
+    "an operator": "&&",
+    "'*'": "*",
     "')'": ")",
     "'}'": "}",
     "'.'": ".",
@@ -23,7 +24,7 @@ _TERMS = ("a variable", "an IRI", "a literal")
 # Each sample is one more parse; a long query gets the place without the list.
 _LONGEST_TRIED = 5_000
 # fmt: off
-_KEYWORDS = FUNCTIONS | {
+_KEYWORDS = {
     "AS", "BIND", "BY", "CONSTRUCT", "DISTINCT", "EXISTS", "FILTER", "FROM", "GRAPH",
     "GROUP", "HAVING", "IN", "LIMIT", "MINUS", "NAMED", "NOT", "OFFSET", "OPTIONAL",
     "ORDER", "SELECT", "SERVICE", "SILENT", "UNION", "VALUES", "WHERE", "WINDOW",
@@ -42,8 +43,8 @@ def diagnose(spelling: Spelling) -> QueryError:
     token = spelling.tokens[number]
     found = "the query ends too early" if token.kind is Kind.END else f"{token} does not fit here"
     wanted = f"; expected {' or '.join(expected)}" if expected else ""
-    after = spelling.tokens[number - 1]
-    return error_at(token, f"{found}, after {after}{wanted}{_correction(token)}")
+    after, hint = spelling.tokens[number - 1], _correction(spelling, number)
+    return error_at(token, f"{found}, after {after}{wanted}{hint}")
 
 
 def _expected(spelling: Spelling, number: int) -> list[str]:
@@ -54,6 +55,8 @@ def _expected(spelling: Spelling, number: int) -> list[str]:
     fits = [words for words, sample in _SAMPLES.items() if reads(beginning + sample)]
     if "a literal" in fits:
         fits.remove("a number")
+    if "an operator" in fits:
+        fits.remove("'*'")
     if "an IRI" not in fits:
         fits += [word for word in _WORDS if reads(beginning + word)]
     if all(term in fits for term in _TERMS):
@@ -61,8 +64,11 @@ def _expected(spelling: Spelling, number: int) -> list[str]:
     return fits
 
 
-def _correction(token: Token) -> str:
-    if token.kind is not Kind.WORD or token.is_word(*_KEYWORDS):
+def _correction(spelling: Spelling, number: int) -> str:
+    """The keyword or function that a word may have been meant as."""
+    token, following = spelling.tokens[number], spelling.tokens[number + 1 : number + 2]
+    known = FUNCTIONS if any(each.is_mark("(") for each in following) else _KEYWORDS
+    if token.kind is not Kind.WORD or token.is_word(*known):
         return ""
-    hint = nearest(token.text.upper(), _KEYWORDS)
+    hint = nearest(token.text.upper(), known)
     return f"; {hint}" if hint.startswith("did you mean") else ""

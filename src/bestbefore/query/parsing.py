@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 from bestbefore.errors import QueryError
 from bestbefore.query.algebra import Filter, Pattern, children
@@ -17,6 +18,8 @@ from bestbefore.query.translation import translate
 _DEEPEST_ALGEBRA = 200
 # The parser takes about forty frames for each bracket and ten for each triple of a group.
 _PARSER_FRAMES = 20_000
+# The limit belongs to the process: a second thread would restore the wrong one.
+_ONE_AT_A_TIME = Lock()
 
 
 def parse_query(text: str) -> ContinuousQuery:
@@ -37,12 +40,13 @@ def parse_query(text: str) -> ContinuousQuery:
 
 @contextmanager
 def _deep_stack() -> Iterator[None]:
-    usual = sys.getrecursionlimit()
-    sys.setrecursionlimit(max(usual, _PARSER_FRAMES))
-    try:
-        yield
-    finally:
-        sys.setrecursionlimit(usual)
+    with _ONE_AT_A_TIME:
+        usual = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(usual, _PARSER_FRAMES))
+        try:
+            yield
+        finally:
+            sys.setrecursionlimit(usual)
 
 
 def _check_depth(pattern: Pattern) -> None:

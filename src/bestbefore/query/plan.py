@@ -1,6 +1,6 @@
 """The plan of a query: its window, its service, and the key that joins them."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -8,6 +8,7 @@ from bestbefore.errors import QueryError, UnsupportedSparql, nearest
 from bestbefore.query.algebra import (
     BGP,
     Construct,
+    Filter,
     Pattern,
     Select,
     Service,
@@ -21,6 +22,8 @@ from bestbefore.query.algebra import (
     windows_of,
 )
 from bestbefore.query.continuous import ContinuousQuery, NamedWindow
+from bestbefore.query.expression_printing import print_expression
+from bestbefore.query.expressions import expression_variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +45,17 @@ def plan(query: ContinuousQuery) -> QueryPlan:
     _check_nothing_outside(query.pattern)
     clause, window = _only_window(query)
     service = _only_service(query.pattern)
-    _check_answer(query)
     window_side, service_side = variables(clause), variables(service)
+    join_key = _join_key(window_side, service_side)
+    _check_answer(query)
+    _check_filters(query.pattern)
     return QueryPlan(
         window=window,
         window_pattern=clause.pattern,
         window_variables=window_side,
         service=service,
         service_variables=service_side,
-        join_key=_join_key(window_side, service_side),
+        join_key=join_key,
         around=query.pattern,
     )
 
@@ -82,24 +87,23 @@ def _check_nothing_outside(pattern: Pattern) -> None:
 def _only_window(query: ContinuousQuery) -> tuple[Window, NamedWindow]:
     declared = {window.name: window for window in query.windows}
     clauses = windows_of(query.pattern)
-    for clause in clauses:
-        if clause.name not in declared:
-            raise QueryError(
-                f"the window <{clause.name}> is not declared; {nearest(clause.name, declared)}"
-            )
-    used = {clause.name for clause in clauses}
+    _check_names(declared, [clause.name for clause in clauses])
+    if not clauses:
+        message = "the query has no WINDOW clause; add FROM NAMED WINDOW … and WINDOW <w> { … }"
+        raise QueryError(message)
+    if len(clauses) > 1:
+        raise UnsupportedSparql(_several("WINDOW", [clause.name for clause in clauses]))
+    return clauses[0], declared[clauses[0].name]
+
+
+def _check_names(declared: Collection[str], used: Collection[str]) -> None:
+    for name in used:
+        if name not in declared:
+            raise QueryError(f"the window <{name}> is not declared; {nearest(name, declared)}")
     for name in declared:
         if name not in used:
-            raise QueryError(
-                f"the window <{name}> is declared but never used; add WINDOW <{name}> {{ … }}"
-            )
-    if len(clauses) > 1:
-        raise UnsupportedSparql(_several("WINDOW", sorted(used)))
-    if not clauses:
-        raise QueryError(
-            "the query has no WINDOW clause; add FROM NAMED WINDOW … and WINDOW <w> { … }"
-        )
-    return clauses[0], declared[clauses[0].name]
+            advice = f"add WINDOW <{name}> {{ … }}"
+            raise QueryError(f"the window <{name}> is declared but never used; {advice}")
 
 
 def _only_service(pattern: Pattern) -> Service:
@@ -117,16 +121,29 @@ def _several(keyword: str, names: list[str]) -> str:
 
 
 def _check_answer(query: ContinuousQuery) -> None:
-    in_scope = variables(query.pattern)
     match query.form:
         case Select(projection):
-            wanted, place = projection, "selected"
+            _check_bound(projection, query.pattern, place="selected")
         case Construct(template):
-            wanted, place = triple_variables(template), "used in the CONSTRUCT template"
-    for variable in wanted:
+            needed = triple_variables(template)
+            _check_bound(needed, query.pattern, place="used in the CONSTRUCT template")
+
+
+def _check_filters(pattern: Pattern) -> None:
+    """Refuse a FILTER on a variable that its group never binds: it would drop every mapping."""
+    for node in walk(pattern):
+        if isinstance(node, Filter):
+            place = f"used in FILTER({print_expression(node.condition)})"
+            _check_bound(expression_variables(node.condition), node.pattern, place=place)
+
+
+def _check_bound(needed: tuple[Variable, ...], pattern: Pattern, *, place: str) -> None:
+    in_scope = variables(pattern)
+    for variable in needed:
         if variable not in in_scope:
-            hint = nearest(f"?{variable.name}", (f"?{each.name}" for each in in_scope))
-            raise QueryError(f"?{variable.name} is {place} but occurs nowhere in WHERE; {hint}")
+            hint = nearest(f"?{variable.name}", [f"?{each.name}" for each in in_scope])
+            message = f"?{variable.name} is {place}, but no pattern of that group binds it"
+            raise QueryError(f"{message}; {hint}" if in_scope else message)
 
 
 def _join_key(window: tuple[Variable, ...], service: tuple[Variable, ...]) -> tuple[Variable, ...]:

@@ -17,6 +17,8 @@ SHAPE = (
     "REGISTER RSTREAM <name> AS SELECT … FROM NAMED WINDOW <w> ON <stream> [RANGE PT10M STEP PT1M] "
     "WHERE { WINDOW <w> { … } SERVICE <endpoint> { … } }"
 )
+# Longer than history, and still exact when it is counted in floating point.
+_LONGEST_MS = 10**15
 _OUTPUTS = {"RSTREAM": OutputOperator.RSTREAM, "STREAM": OutputOperator.RSTREAM}
 _OTHER_OUTPUTS = ("ISTREAM", "DSTREAM", "QUERY")
 _FORMS = ("SELECT", "CONSTRUCT")
@@ -77,9 +79,7 @@ def _read_register(cursor: Cursor) -> tuple[OutputOperator, Token]:
 def _missing_register(token: Token) -> QueryError:
     if token.kind is Kind.END:
         return error_at(token, f"the query is empty; expected {SHAPE}")
-    return error_at(
-        token, f"expected REGISTER, found {token}; a continuous query has the shape {SHAPE}"
-    )
+    return error_at(token, f"expected REGISTER, found {token}; a query has the shape {SHAPE}")
 
 
 def _check_form(cursor: Cursor) -> None:
@@ -95,25 +95,21 @@ def _split_body(
     cursor: Cursor, prologue: Prologue
 ) -> tuple[tuple[Token, ...], tuple[NamedWindow, ...]]:
     """The tokens of the body without its window declarations, and the windows they declare."""
-    form, body, windows, depth = cursor.token, [], {}, 0
+    form, body, depth = cursor.token, list[Token](), 0
+    windows: dict[str, NamedWindow] = {}
     while cursor.token.kind is not Kind.END:
         start = cursor.token
         if depth == 0 and cursor.take_words("FROM", "NAMED", "WINDOW"):
             window = _read_window(cursor, prologue)
-            if window.name in windows:
+            if windows.setdefault(window.name, window) is not window:
                 raise error_at(start, f"the window <{window.name}> is declared twice")
-            windows[window.name] = window
-            continue
-        if start.is_word("FROM") and cursor.tokens[cursor.position + 1].is_word("STREAM"):
-            raise unsupported_at(
-                start, "FROM STREAM", instead="write FROM NAMED WINDOW <w> ON <stream>"
-            )
-        depth += start.is_mark("{") - start.is_mark("}")
-        body.append(cursor.take())
+        elif cursor.take_words("FROM", "STREAM"):
+            raise unsupported_at(start, "FROM STREAM", instead="write FROM NAMED WINDOW <w> ON <s>")
+        else:
+            depth += start.is_mark("{") - start.is_mark("}")
+            body.append(cursor.take())
     if not windows:
-        raise error_at(
-            form, f"the query declares no window; a continuous query has the shape {SHAPE}"
-        )
+        raise error_at(form, f"the query declares no window; it should have the shape {SHAPE}")
     return (*body, cursor.token), tuple(windows.values())
 
 
@@ -145,8 +141,11 @@ def _read_duration(cursor: Cursor, clause: str) -> int:
         text += cursor.take().text if cursor.token.kind is Kind.WORD else ""
     try:
         duration_ms = parse_duration_ms(text)
-    except (InputError, OverflowError) as problem:
+    except InputError as problem:
         raise error_at(first, f"{clause}: {problem}") from None
-    if duration_ms == 0:
-        raise error_at(first, f"{clause} {text} is no time at all; write a duration such as PT1M")
+    except OverflowError:
+        duration_ms = _LONGEST_MS + 1
+    if not 0 < duration_ms <= _LONGEST_MS:
+        extreme = "short" if duration_ms == 0 else "long"
+        raise error_at(first, f"{clause} {text[:30]} is too {extreme}; write it such as PT10M")
     return duration_ms

@@ -51,10 +51,9 @@ def spell(tokens: tuple[Token, ...]) -> Spelling:
 
 def _belong_together(before: Token, token: Token) -> bool:
     """Whether rdflib must see two tokens without a space: literals, signs and path modifiers."""
-    if token.kind is Kind.LANGUAGE or token.is_mark("^^") or before.is_mark("^^"):
+    if token.kind is Kind.LANGUAGE or token.is_mark("^^", "*", "?") or before.is_mark("^^"):
         return True
-    either = token.is_mark("+", "-", "*", "?") or before.is_mark("+", "-")
-    return either and before.touches(token)
+    return before.touches(token) and (token.is_mark("+", "-") or before.is_mark("+", "-"))
 
 
 def _spell_token(tokens: Sequence[Token], number: int) -> str:

@@ -46,7 +46,7 @@ class Kind(StrEnum):
     NUMBER = "number"
     WORD = "word"
     MARK = "mark"
-    END = "end of the query"
+    END = "the end of the query"
 
 
 _PATTERNS = {

@@ -41,11 +41,13 @@ _REFUSED_IN_GROUP = {
 }
 _REFUSED_IN_QUERY = {
     "datasetClause": ("FROM",),
-    "groupby": ("GROUP", "BY"),
+    "groupby": ("GROUP",),
     "having": ("HAVING",),
-    "orderby": ("ORDER", "BY"),
+    "orderby": ("ORDER",),
+    "limitoffset": ("LIMIT", "OFFSET"),
     "valuesClause": ("VALUES",),
 }
+_CLAUSES = {"FROM": "FROM a static graph", "GROUP": "GROUP BY", "ORDER": "ORDER BY"}
 
 
 def translate(source: Source) -> tuple[Form, Pattern]:
@@ -77,10 +79,8 @@ def _refuse_clauses(query: Node, source: Source) -> None:
             raise unsupported_at(source.find_word("REDUCED"), "REDUCED", instead="use DISTINCT")
     for part, words in _REFUSED_IN_QUERY.items():
         if part in query.parts:
-            raise unsupported_at(source.find_word(words[0]), " ".join(words))
-    if "limitoffset" in query.parts:
-        place = source.find_word("LIMIT", "OFFSET")
-        raise unsupported_at(place, place.text.upper())
+            place = source.find_word(*words)
+            raise unsupported_at(place, _CLAUSES.get(place.text.upper(), place.text.upper()))
 
 
 def _select(query: Node, pattern: Pattern, source: Source) -> Select:

@@ -1,9 +1,10 @@
 """Terms of the SPARQL 1.1 JSON result format."""
 
 from collections.abc import Mapping
+from typing import assert_never
 
 from bestbefore.errors import ServiceError
-from bestbefore.rdf.terms import RDF_LANG_STRING, XSD_STRING, IRI, BlankNode, Literal, Term, encode
+from bestbefore.rdf.terms import IRI, RDF_LANG_STRING, XSD_STRING, BlankNode, Literal, Term, encode
 
 JsonTerm = Mapping[str, str]
 
@@ -42,6 +43,7 @@ def term_to_json(term: Term) -> dict[str, str]:
             return {"type": "bnode", "value": label}
         case Literal(lexical, _, str(language)):
             return {"type": "literal", "value": lexical, "xml:lang": language}
-        case Literal(lexical, datatype, None):
+        case Literal(lexical, datatype):
             plain = {"type": "literal", "value": lexical}
             return plain if datatype == XSD_STRING else {**plain, "datatype": datatype}
+    assert_never(term)

@@ -8,6 +8,7 @@ so the last quote ends the lexical form. Two terms are equal exactly when their 
 
 import re
 from dataclasses import dataclass
+from typing import assert_never
 
 from bestbefore.errors import InputError
 
@@ -62,8 +63,9 @@ def encode(term: Term) -> str:
             return f"_:{label}"
         case Literal(lexical, _, str(language)):
             return f'"{lexical}"@{language.lower()}'
-        case Literal(lexical, datatype, None):
+        case Literal(lexical, datatype):
             return f'"{lexical}"' if datatype == XSD_STRING else f'"{lexical}"^^<{datatype}>'
+    assert_never(term)
 
 
 def decode(text: str) -> Term:

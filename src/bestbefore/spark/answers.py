@@ -1,6 +1,6 @@
 """Answers: the solutions of all due windows as one row per evaluation."""
 
-from functools import reduce
+from functools import cache, reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -37,22 +37,31 @@ def evaluations(rows: DataFrame, due: DataFrame, window: SlidingWindow) -> DataF
     )
     found = rows.select("#", row.alias("row"), "~")
     # collect_list passes over nulls: an evaluation without rows has an empty list.
-    grouped = found.unionByName(nothing).groupBy("#").agg(
-        F.array_sort(F.collect_list("row")).alias("row"),
-        F.count("row").alias("count"),
-        F.avg("~").alias(FRESH),
+    grouped = (
+        found.unionByName(nothing)
+        .groupBy("#")
+        .agg(
+            F.array_sort(F.collect_list("row")).alias("row"),
+            F.count("row").alias("count"),
+            F.avg("~").alias(FRESH),
+        )
     )
     at = F.col("#") * window.slide_ms + window.t0_ms
-    as_json = F.transform(
-        "row", lambda each: F.struct(*(terms.json_term(each[name]).alias(name) for name in names))
-    )
     return grouped.select(
         F.col("#").alias("evaluation"),
         at.alias("at"),
         F.array(at - window.width_ms, at).alias("window"),
-        as_json.alias("rows"),
+        _json_rows(tuple(names)).alias("rows"),
         "count",
         FRESH,
+    )
+
+
+@cache
+def _json_rows(names: tuple[str, ...]) -> Column:
+    """The column `row` with every term in JSON form, built once per query."""
+    return F.transform(
+        "row", lambda each: F.struct(*(terms.json_term(each[name]).alias(name) for name in names))
     )
 
 
@@ -66,7 +75,9 @@ def _construct(solutions: DataFrame, form: Construct) -> DataFrame:
 
 def _instance(solutions: DataFrame, template: TriplePattern) -> DataFrame:
     places = (template.subject, template.predicate, template.object)
-    columns = [_term(solutions, each).alias(name) for each, name in zip(places, _TRIPLE, strict=True)]
+    columns = [
+        _term(solutions, each).alias(name) for each, name in zip(places, _TRIPLE, strict=True)
+    ]
     return solutions.select(F.col(WINDOW).alias("#"), F.col(FRESH).alias("~"), *columns)
 
 

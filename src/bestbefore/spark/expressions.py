@@ -8,7 +8,7 @@ strings. Null is the SPARQL error (or an unbound variable): it passes through fu
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import reduce
+from functools import cache, reduce
 from typing import assert_never
 
 from pyspark.sql import Column
@@ -75,8 +75,12 @@ class Strings:
 Value = Terms | Booleans | Numbers | Strings
 
 
+@cache
 def compile_condition(expression: Expression) -> Column:
-    """The effective boolean value of an expression: true, false or null for an error."""
+    """The effective boolean value of an expression: true, false or null for an error.
+
+    Each operator costs a call to the JVM; a query's conditions are built once, not per batch.
+    """
     return _truth(_compile(expression))
 
 
@@ -259,7 +263,9 @@ def _regex(arguments: list[Value]) -> Value:
     subject, pattern = _string(arguments[0]), _string(arguments[1])
     if len(arguments) == 2:
         return Booleans(F.regexp_like(subject, pattern))
-    flags = F.concat(F.lit("(?"), F.regexp_replace(_string(arguments[2]), "[^imsx]", ""), F.lit(")"))
+    flags = F.concat(
+        F.lit("(?"), F.regexp_replace(_string(arguments[2]), "[^imsx]", ""), F.lit(")")
+    )
     return Booleans(F.regexp_like(subject, F.concat(flags, pattern)))
 
 

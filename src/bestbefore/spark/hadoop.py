@@ -17,8 +17,8 @@ class HadoopStorage:
 
     def __init__(self, spark: SparkSession, root: str) -> None:
         self.root = root.rstrip("/")
-        self._jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - there is no public way
-        configuration = spark.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]  # noqa: SLF001
+        self._jvm: Any = spark.sparkContext._jvm
+        configuration = spark.sparkContext._jsc.hadoopConfiguration()
         self._files = self._path("").getFileSystem(configuration)
 
     def read(self, name: str) -> bytes | None:

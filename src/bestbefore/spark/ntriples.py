@@ -24,9 +24,7 @@ _STRING_TYPE = r'"\^\^<http://www\.w3\.org/2001/XMLSchema#string>$'
 
 def triples_of(document: Column) -> Column:
     """The triples of an N-Triples document as an array of (s, p, o); null if a line is wrong."""
-    lines = F.filter(
-        F.split(document, r"\r?\n|\r"), lambda line: ~line.rlike(r"^[ \t]*(?:#.*)?$")
-    )
+    lines = F.filter(F.split(document, r"\r?\n|\r"), lambda line: ~line.rlike(r"^[ \t]*(?:#.*)?$"))
     triples = F.transform(
         lines,
         lambda line: F.struct(

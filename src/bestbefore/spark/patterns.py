@@ -17,13 +17,12 @@ from bestbefore.query.algebra import (
     Filter,
     Join,
     Pattern,
-    PatternTerm,
     Service,
     TriplePattern,
     Variable,
     Window,
 )
-from bestbefore.rdf.terms import BlankNode, encode
+from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
 from bestbefore.spark.columns import TIME, WINDOW, column_of
 from bestbefore.spark.expressions import compile_condition
 
@@ -66,23 +65,26 @@ def compile_pattern(pattern: Pattern, dataset: Dataset) -> DataFrame:
 
 
 def _match(pattern: TriplePattern, graph: Graph) -> DataFrame:
-    places = list(zip(_PLACES, (pattern.subject, pattern.predicate, pattern.object), strict=True))
-    fixed = [F.col(place) == encode(term) for place, term in places if not _open(term)]
-    named = [(place, _name(term)) for place, term in places if _open(term)]
-    first = {name: place for place, name in reversed(named)}
-    equal = [F.col(place) == F.col(first[name]) for place, name in named if first[name] != place]
-    wanted = reduce(lambda one, other: one & other, [*fixed, *equal], F.lit(True))  # noqa: FBT003
+    wanted, first = F.lit(True), dict[str, str]()  # noqa: FBT003
+    for place, term in zip(
+        _PLACES, (pattern.subject, pattern.predicate, pattern.object), strict=True
+    ):
+        match term:
+            case IRI() | Literal():
+                wanted &= F.col(place) == encode(term)
+            case Variable() | BlankNode():
+                # A variable that stands twice in a pattern wants the same term twice.
+                earlier = first.setdefault(_name(term), place)
+                wanted &= F.lit(True) if earlier == place else F.col(place) == F.col(earlier)  # noqa: FBT003
+            case _:
+                assert_never(term)
     columns = [F.col(place).alias(name) for name, place in first.items()]
     return graph.triples(wanted).select(WINDOW, TIME, *columns)
 
 
-def _open(term: PatternTerm) -> bool:
-    return isinstance(term, Variable | BlankNode)
-
-
-def _name(term: PatternTerm) -> str:
-    """Blank nodes of a pattern are variables that nothing outside the pattern sees."""
-    return column_of(term.name) if isinstance(term, Variable) else f"_:{term.label}"  # type: ignore[union-attr]
+def _name(term: Variable | BlankNode) -> str:
+    """The column of a variable; a blank node is one that nothing outside the pattern sees."""
+    return column_of(term.name) if isinstance(term, Variable) else f"_:{term.label}"
 
 
 def _join(left: DataFrame, right: DataFrame) -> DataFrame:

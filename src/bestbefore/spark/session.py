@@ -1,10 +1,13 @@
 """The Spark session, set up for many small batches."""
 
+import os
+import sys
+
 from pyspark.sql import SparkSession
 
 _SMALL_BATCHES = {
-    # A batch is small and its shape is known: re-planning it while it runs costs more than it gives,
-    # and each of its stages would be a job of its own.
+    # A batch is small and its shape is known: re-planning it while it runs costs more than it
+    # gives, and each of its stages would be a job of its own.
     "spark.sql.adaptive.enabled": "false",
     # SPARQL variables differ by case.
     "spark.sql.caseSensitive": "true",
@@ -16,6 +19,8 @@ _SMALL_BATCHES = {
 
 def local_session(*, cores: str = "*", name: str = "bestbefore") -> SparkSession:
     """A session on this machine; a session that runs already is used as it is."""
+    # Python workers must be of this environment, not of whatever python3 is on the path.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     session = (
         SparkSession.builder.master(f"local[{cores}]")
         .appName(name)

@@ -107,9 +107,7 @@ def _from_columns(rows: DataFrame) -> DataFrame:
         F.when(~_fits("o", ntriples.OBJECT), "the object is no RDF term"),
     )
     triple = F.struct(*(ntriples.canonical(F.col(name)).alias(name) for name in "spo"))
-    return _intake(
-        rows.withColumn("reason", reason).withColumn(jsonld.TRIPLES, F.array(triple))
-    )
+    return _intake(rows.withColumn("reason", reason).withColumn(jsonld.TRIPLES, F.array(triple)))
 
 
 def _fits(column: str, form: str) -> Column:
@@ -146,9 +144,7 @@ def _intake(events: DataFrame) -> DataFrame:
     nothing = F.lit(None).cast("struct<s:string,p:string,o:string>")
     rows = judged.select(
         F.when(good, F.col("time")).alias("time"),
-        F.explode(
-            F.when(good, F.col(jsonld.TRIPLES)).otherwise(F.array(nothing))
-        ).alias("triple"),
+        F.explode(F.when(good, F.col(jsonld.TRIPLES)).otherwise(F.array(nothing))).alias("triple"),
         F.when(~good, F.col("raw")).alias("raw"),
         "reason",
     )

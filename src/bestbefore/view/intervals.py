@@ -77,12 +77,16 @@ def read_interval_file(path: Path, key: Sequence[str], *, unit_ms: int) -> Mappi
         names = ["key"] if len(key) == 1 and "key" in (lines.fieldnames or ()) else list(key)
         missing = [name for name in (*names, "interval") if name not in (lines.fieldnames or ())]
         if missing:
-            raise InputError(f"{path}: no column {missing[0]!r}; it needs {', '.join(names)}, interval")
+            raise InputError(
+                f"{path}: no column {missing[0]!r}; it needs {', '.join(names)}, interval"
+            )
         for line in lines:
             interval = _milliseconds(line["interval"] or "", unit_ms=unit_ms)
             if interval is None:
                 where = f"{path}, line {lines.line_num}"
-                raise InputError(f"{where}: {line['interval']!r} is neither a number nor a duration")
+                raise InputError(
+                    f"{where}: {line['interval']!r} is neither a number nor a duration"
+                )
             intervals[tuple(_key_term(line[name]) for name in names)] = interval
     return intervals
 

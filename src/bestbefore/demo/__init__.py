@@ -1,0 +1,1 @@
+"""The demo: the papers' influencer query, live, under three policies, compared at the end."""

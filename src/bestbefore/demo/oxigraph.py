@@ -1,0 +1,115 @@
+"""A real SPARQL server as a child process: oxigraph, in memory, on a free loopback port."""
+
+import asyncio
+import os
+import shutil
+import signal
+import socket
+import sys
+import tempfile
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import aiohttp
+
+from bestbefore.errors import WorkError
+from bestbefore.time import monotonic_s
+
+_PATIENCE_S = 15.0
+_ATTEMPTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Oxigraph:
+    """A running server and the HTTP client that speaks to it."""
+
+    port: int
+    process: Process
+    client: aiohttp.ClientSession
+
+    @property
+    def address(self) -> str:
+        """The root of its HTTP interface."""
+        return f"http://127.0.0.1:{self.port}"
+
+    async def update(self, text: str) -> None:
+        """Run a SPARQL UPDATE and wait until the server has confirmed it."""
+        kind = {"Content-Type": "application/sparql-update"}
+        async with self.client.post(f"{self.address}/update", data=text, headers=kind) as reply:
+            if reply.status >= 300:
+                raise WorkError(f"oxigraph refused an update: {await reply.text()}")
+
+
+@asynccontextmanager
+async def running_oxigraph() -> AsyncIterator[Oxigraph]:
+    """Start a server and wait until it answers; it is killed at the end, whatever happened."""
+    executable = find_oxigraph()
+    with tempfile.TemporaryFile() as messages:
+        async with aiohttp.ClientSession() as client:
+            server = await _start(executable, client, messages)
+            try:
+                yield server
+            finally:
+                await _end(server.process)
+
+
+def find_oxigraph() -> str:
+    """The server's executable: beside this Python, or on the PATH."""
+    beside = Path(sys.executable).parent / "oxigraph"
+    found = str(beside) if beside.exists() else shutil.which("oxigraph")
+    if found is None:
+        raise WorkError("the oxigraph server is not installed; pip install 'bestbefore[demo]'")
+    return found
+
+
+async def _start(executable: str, client: aiohttp.ClientSession, messages: BinaryIO) -> Oxigraph:
+    for _ in range(_ATTEMPTS):
+        port = _free_port()
+        command = (executable, "serve", "--bind", f"127.0.0.1:{port}")
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *command, stdin=asyncio.subprocess.DEVNULL, stdout=messages, stderr=messages
+            )
+        except OSError as error:
+            raise WorkError(f"oxigraph did not start: {error}") from None
+        server = Oxigraph(port, process, client)
+        try:
+            if await _answers(server):
+                return server
+        except BaseException:
+            await _end(process)
+            raise
+        # Somebody may have taken the port in the meantime: another one, then.
+        await _end(process)
+    messages.seek(0)
+    said = " / ".join(messages.read().decode(errors="replace").split("\n")[-4:]).strip(" /")
+    raise WorkError(f"oxigraph ({executable}) did not start: {said or 'it says nothing'}")
+
+
+async def _answers(server: Oxigraph) -> bool:
+    """Wait for the first answer; False if the server ends or takes too long."""
+    deadline = monotonic_s() + _PATIENCE_S
+    while monotonic_s() < deadline and server.process.returncode is None:
+        with suppress(aiohttp.ClientError):
+            async with server.client.get(f"{server.address}/query"):
+                return server.process.returncode is None
+        await asyncio.sleep(0.02)
+    return False
+
+
+async def _end(process: Process) -> None:
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+    await process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port

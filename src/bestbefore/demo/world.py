@@ -1,0 +1,161 @@
+"""The demo's world, a process of its own: an endpoint whose data keeps changing.
+
+It starts a real oxigraph server, fills it with users and changes each of them at its own pace by
+SPARQL UPDATE. Queries reach the server through a front that takes as long as a remote endpoint
+would. It ends on SIGTERM, and by itself when the process that started it is gone.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from aiohttp import web
+
+from bestbefore.demo.oxigraph import Oxigraph, running_oxigraph
+from bestbefore.demo.population import Change, User, changes, insertion, update, users
+from bestbefore.errors import BestbeforeError
+from bestbefore.time import wall_clock_ms
+
+_TICK_S = 0.04
+_PARENT_CHECK_S = 0.5
+LOG_HEADER = "ts_ms,key,value\n"
+
+
+@dataclass
+class World:
+    """The users, the server that knows them, and the task that changes them."""
+
+    population: list[User]
+    seed: int
+    server: Oxigraph
+    ended: asyncio.Event
+    changing: asyncio.Task[None] | None = None
+
+    async def reset(self, log: Path, *, span_ms: int) -> None:
+        """Begin anew: first values, then the same changes again, each logged once it is made."""
+        await self.rest()
+        begun_ms = wall_clock_ms()
+        await self.server.update(insertion(self.population))
+        file = log.open("w", encoding="utf-8")
+        file.write(LOG_HEADER)
+        _write(file, begun_ms, {user.iri: user.followers for user in self.population})
+        plan = changes(self.population, span_ms=span_ms, seed=self.seed)
+        self.changing = asyncio.create_task(self._change(plan, file))
+        self.changing.add_done_callback(self._changed)
+
+    async def rest(self) -> None:
+        """Stop changing things."""
+        if self.changing is not None:
+            self.changing.cancel()
+            with suppress(asyncio.CancelledError):
+                await self.changing
+
+    async def _change(self, plan: list[Change], file: TextIO) -> None:
+        started_ms, done = wall_clock_ms(), 0
+        with file:
+            while done < len(plan):
+                now = wall_clock_ms() - started_ms
+                due = []
+                while done < len(plan) and plan[done].offset_ms <= now:
+                    due.append(plan[done])
+                    done += 1
+                if due:
+                    await self.server.update(update(due))
+                    _write(file, wall_clock_ms(), {each.user.iri: each.followers for each in due})
+                await asyncio.sleep(_TICK_S)
+
+    def _changed(self, task: asyncio.Task[None]) -> None:
+        """A world that can no longer change is over: its truth would be wrong."""
+        if not task.cancelled() and task.exception() is not None:
+            self.ended.set()
+
+
+def _write(file: TextIO, at_ms: int, values: dict[str, int]) -> None:
+    file.writelines(f"{at_ms},{iri},{followers}\n" for iri, followers in values.items())
+    file.flush()
+
+
+def application(world: World, *, delay_s: float) -> web.Application:
+    """The front: queries pass through after a delay, and the demo may reset the world."""
+
+    async def answer(request: web.Request) -> web.Response:
+        body = await request.read()
+        await asyncio.sleep(delay_s)
+        passed = {name: request.headers[name] for name in ("Content-Type", "Accept")}
+        server = world.server
+        async with server.client.post(f"{server.address}/query", data=body, headers=passed) as got:
+            kind = {"Content-Type": got.headers.get("Content-Type", "text/plain")}
+            return web.Response(status=got.status, body=await got.read(), headers=kind)
+
+    async def reset(request: web.Request) -> web.Response:
+        wanted = await request.json()
+        await world.reset(Path(wanted["log"]), span_ms=wanted["span_ms"])
+        return web.Response(text="begun anew\n")
+
+    front = web.Application()
+    front.router.add_post("/sparql", answer)
+    front.router.add_post("/reset", reset)
+    return front
+
+
+async def run_world(*, count: int, seed: int, delay_s: float, parent: int) -> None:
+    """Run the world until a signal comes, the parent is gone, or the server fails."""
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    async with running_oxigraph() as server:
+        world = World(users(count, seed=seed), seed, server, ended)
+        runner = web.AppRunner(application(world, delay_s=delay_s), shutdown_timeout=0.1)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            _say(port=runner.addresses[0][1], oxigraph_port=server.port)
+            await _until_ended(world, parent)
+            await world.rest()
+        finally:
+            await runner.cleanup()
+
+
+async def _until_ended(world: World, parent: int) -> None:
+    while not world.ended.is_set() and os.getppid() == parent:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(world.ended.wait(), _PARENT_CHECK_S)
+
+
+def _say(**facts: str | int) -> None:
+    sys.stdout.write(json.dumps(facts) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Run the world as a process; its first line on stdout tells its ports, or what is wrong."""
+    parser = argparse.ArgumentParser(prog="python -m bestbefore.demo.world", description=__doc__)
+    parser.add_argument("--users", type=int, required=True)
+    parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--delay-ms", type=int, required=True)
+    parser.add_argument("--parent", type=int, required=True)
+    given = parser.parse_args()
+    try:
+        asyncio.run(
+            run_world(
+                count=given.users,
+                seed=given.seed,
+                delay_s=given.delay_ms / 1000,
+                parent=given.parent,
+            )
+        )
+    except BestbeforeError as error:
+        _say(error=str(error))
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from bestbefore.maintenance.best_before import fresh_probability, next_best_before
+from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.rankers import (
+    NEVER,
+    LeastRecentlyRefreshed,
+    WindowBasedMaintenance,
+    elect_highest,
+)
+
+few = st.sampled_from([NEVER, -1.0, 0.0, 1.0, 2.0])
+
+
+@given(arrays(np.float64, st.integers(0, 30), elements=few), st.integers(0, 35))
+def test_the_elected_have_the_highest_scores(scores, budget):
+    elected = elect_highest(scores, budget=budget, rng=np.random.default_rng(0))
+    eligible = np.sort(scores[scores > NEVER])[::-1]
+    assert scores[elected].tolist() == eligible[:budget].tolist()
+    assert len(set(elected.tolist())) == len(elected)
+
+
+def test_ties_are_broken_at_random_and_fairly():
+    counts = np.zeros(10)
+    for seed in range(2_000):
+        elected = elect_highest(np.zeros(10), budget=3, rng=np.random.default_rng(seed))
+        counts[elected] += 1
+    assert counts.min() > 500
+    assert counts.max() < 700
+
+
+def columns(**given_columns):
+    size = len(next(iter(given_columns.values())))
+    zeros = {name: np.zeros(size, dtype=np.int64) for name in CandidateSet.__slots__}
+    return CandidateSet(**{**zeros, **{k: np.array(v) for k, v in given_columns.items()}})
+
+
+def test_lru_prefers_the_longest_unrefreshed():
+    candidates = columns(refreshed_ms=[50, 10, 90])
+    scores = LeastRecentlyRefreshed().score(candidates, Moment(100, 10, 5))
+    assert np.argsort(-scores).tolist() == [1, 0, 2]
+
+
+def test_an_overdue_unit_is_renewed_past_now():
+    renewed = next_best_before(np.array([0, 0, 0, 120]), np.array([30, 50, 200, 30]), 100)
+    assert renewed.tolist() == [120, 150, 200, 120]
+
+
+def test_with_a_tumbling_window_v_alone_decides():
+    candidates = columns(
+        best_before_ms=[90, 90], interval_ms=[100, 20], remaining=[1, 1], mappings=[1, 1]
+    )
+    sliding = WindowBasedMaintenance().score(candidates, Moment(100, 20, 10))
+    tumbling = WindowBasedMaintenance().score(candidates, Moment(100, 10, 10))
+    assert sliding.tolist() == [1, 1]
+    assert tumbling.tolist() == [9, 1]
+
+
+def test_fill_ranks_the_not_expired_behind_all_expired():
+    candidates = columns(
+        best_before_ms=[200, 90, 500], interval_ms=[10, 10, 10], remaining=[3, 0, 1]
+    )
+    moment = Moment(100, 40, 10)
+    assert WindowBasedMaintenance().score(candidates, moment).tolist() == [NEVER, 0, NEVER]
+    filled = WindowBasedMaintenance(fill=True).score(candidates, moment)
+    assert np.argsort(-filled).tolist() == [1, 0, 2]
+
+
+def test_freshness_falls_with_age_and_recovers_with_a_refresh():
+    fresh = fresh_probability(np.array([100, 90, 0]), np.array([10, 10, 10]), 100)
+    assert fresh[0] == 1
+    assert fresh[1] == pytest.approx(np.exp(-1))
+    assert fresh[2] < 1e-4

@@ -1,0 +1,100 @@
+import pytest
+
+from bestbefore.query import Variable, parse_query
+from bestbefore.query.expressions import (
+    And,
+    Arithmetic,
+    Call,
+    Compare,
+    Constant,
+    In,
+    Negate,
+    Not,
+    Or,
+)
+from bestbefore.rdf.terms import IRI, XSD, Literal
+
+X, Y = Variable("x"), Variable("y")
+
+
+def number(lexical):
+    return Constant(Literal(lexical, XSD + "integer"))
+
+
+ONE, TWO, FIVE = map(number, "125")
+
+
+@pytest.mark.parametrize(
+    ("written", "expression"),
+    [
+        ("?x", X),
+        ("?x = 1", Compare("=", X, ONE)),
+        ("?x<?y&&?y>?x", And((Compare("<", X, Y), Compare(">", Y, X)))),
+        ("?x != 1 || ?x <= 2 || ?x >= 5 && ?y < 1", None),
+        ("?x + 1 * 2 - 5", Arithmetic("-", Arithmetic("+", X, Arithmetic("*", ONE, TWO)), FIVE)),
+        ("?x / (1 - 2)", Arithmetic("/", X, Arithmetic("-", ONE, TWO))),
+        ("?x -5", Arithmetic("-", X, FIVE)),
+        ("?x+5", Arithmetic("+", X, FIVE)),
+        ("-5", number("-5")),
+        ("+5", number("+5")),
+        ("- 5", Negate(FIVE)),
+        ("- -5", Negate(number("-5"))),
+        ("-?x", Negate(X)),
+        ("?x * -5", Arithmetic("*", X, number("-5"))),
+        ("!-5", Not(number("-5"))),
+        ("!(!?x)", Not(Not(X))),
+        ("(?x && ?y) && ?x", And((And((X, Y)), X))),
+        ("?x && ?y && ?x", And((X, Y, X))),
+        ("?x IN (1, ?y)", In(X, (ONE, Y))),
+        ("?x NOT IN (1)", In(X, (ONE,), negated=True)),
+        ("?x in ()", In(X, ())),
+        ("?x = :a", Compare("=", X, Constant(IRI("http://example.org/a")))),
+        ("?x = 01.0", Compare("=", X, Constant(Literal("01.0", XSD + "decimal")))),
+        ("?x = 'a\\tb'", Compare("=", X, Constant(Literal("a\tb")))),
+        ("true", Constant(Literal("true", XSD + "boolean"))),
+    ],
+)
+def test_operators(registered, written, expression):
+    if expression is None:
+        bounds = And((Compare(">=", X, FIVE), Compare("<", Y, ONE)))
+        expression = Or((Compare("!=", X, ONE), Compare("<=", X, TWO), bounds))
+    assert parse_query(registered(f"FILTER({written})")).pattern.condition == expression
+
+
+@pytest.mark.parametrize(
+    ("written", "function", "arguments"),
+    [
+        ("BOUND(?x)", "BOUND", (X,)),
+        ("str(?x)", "STR", (X,)),
+        ("LANG(?x)", "LANG", (X,)),
+        ("DATATYPE(?x)", "DATATYPE", (X,)),
+        ("isIRI(?x)", "ISIRI", (X,)),
+        ("isURI(?x)", "ISIRI", (X,)),
+        ("isLiteral(?x)", "ISLITERAL", (X,)),
+        ("isBlank(?x)", "ISBLANK", (X,)),
+        ("isNumeric(?x)", "ISNUMERIC", (X,)),
+        ("CONTAINS(?x, ?y)", "CONTAINS", (X, Y)),
+        ("STRSTARTS(?x, ?y)", "STRSTARTS", (X, Y)),
+        ("STRENDS(?x, ?y)", "STRENDS", (X, Y)),
+        ("STRLEN(?x)", "STRLEN", (X,)),
+        ("UCASE(?x)", "UCASE", (X,)),
+        ("LCASE(?x)", "LCASE", (X,)),
+        ("ABS(?x)", "ABS", (X,)),
+        ("REGEX(?x, ?y)", "REGEX", (X, Y)),
+        ("REGEX(?x, ?y, 'i')", "REGEX", (X, Y, Constant(Literal("i")))),
+        ("sameTerm(?x, ?y)", "SAMETERM", (X, Y)),
+        ("LANGMATCHES(?x, '*')", "LANGMATCHES", (X, Constant(Literal("*")))),
+        ("COALESCE(?x, ?y, 1)", "COALESCE", (X, Y, ONE)),
+        ("COALESCE(?x)", "COALESCE", (X,)),
+        ("COALESCE()", "COALESCE", ()),
+        ("IF(?x, 1, 2)", "IF", (X, ONE, TWO)),
+    ],
+)
+def test_functions(registered, written, function, arguments):
+    condition = parse_query(registered(f"FILTER({written})")).pattern.condition
+    assert condition == Call(function, arguments)
+
+
+def test_a_function_needs_no_parentheses_around_it(registered):
+    condition = parse_query(registered("FILTER REGEX(?x, 'a') FILTER(?y)")).pattern.condition
+    assert condition == And((Call("REGEX", (X, Constant(Literal("a")))), Y))

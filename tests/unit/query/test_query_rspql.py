@@ -1,0 +1,160 @@
+import pytest
+
+from bestbefore.errors import QueryError, UnsupportedSparql
+from bestbefore.query import OutputOperator, parse_query
+from bestbefore.query.rspql import read_shell
+from bestbefore.query.text import tokenize
+
+E = "http://example.org/"
+
+
+def shell_of(text):
+    return read_shell(tokenize(text))
+
+
+def window_of(extent):
+    text = f"REGISTER RSTREAM q AS SELECT * FROM NAMED WINDOW <w> ON <s> {extent} WHERE {{}}"
+    return shell_of(text).windows[0]
+
+
+def test_the_influencer_query(influencers):
+    shell = shell_of(influencers)
+    assert shell.output is OutputOperator.RSTREAM
+    assert shell.name == E + "influencers"
+    (window,) = shell.windows
+    assert (window.name, window.stream) == (E + "w", E + "mentions")
+    assert (window.width_ms, window.slide_ms) == (600_000, 60_000)
+    assert not window.tumbling
+    assert [token.text for token in shell.body[:5]] == [
+        "SELECT",
+        "?user",
+        "?followers",
+        "WHERE",
+        "{",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("<http://e/q>", "http://e/q"),
+        (":q", E + "q"),
+        ("<q>", "q"),
+        ("q", "q"),
+        ("select", "select"),
+    ],
+)
+def test_names_of_a_query(name, expected):
+    text = (
+        f"REGISTER STREAM {name} AS PREFIX : <{E}> SELECT * "
+        "FROM NAMED WINDOW <w> ON <s> [RANGE 1s] WHERE {}"
+    )
+    assert shell_of(text).name == expected
+    assert shell_of(text).output is OutputOperator.RSTREAM
+
+
+def test_prologue_before_and_after_register():
+    text = (
+        "PREFIX a: <http://a/> REGISTER RSTREAM b:q AS BASE <http://base/x/> PREFIX b: <b/> "
+        "SELECT * FROM NAMED WINDOW <w> ON a:s [RANGE 1s] WHERE {}"
+    )
+    shell = shell_of(text)
+    assert shell.name == "http://base/x/b/q"
+    assert (shell.windows[0].name, shell.windows[0].stream) == ("http://base/x/w", "http://a/s")
+
+
+@pytest.mark.parametrize(
+    ("extent", "width_ms", "slide_ms"),
+    [
+        ("[RANGE PT10M STEP PT1M]", 600_000, 60_000),
+        ("[RANGE 10m STEP 1m]", 600_000, 60_000),
+        ("[range 10 m step 250ms]", 600_000, 250),
+        ("[RANGE PT1M30.5S]", 90_500, 90_500),
+        ("[RANGE 1h STEP PT1H]", 3_600_000, 3_600_000),
+        ("[RANGE 1s STEP 1m]", 1_000, 60_000),
+    ],
+)
+def test_extent_of_a_window(extent, width_ms, slide_ms):
+    window = window_of(extent)
+    assert (window.width_ms, window.slide_ms) == (width_ms, slide_ms)
+    assert window.tumbling is (width_ms == slide_ms)
+
+
+def test_several_windows_among_the_clauses():
+    text = (
+        "REGISTER RSTREAM q AS CONSTRUCT { ?a ?b ?c } FROM NAMED WINDOW <v> ON <s> [RANGE 1s] "
+        "FROM NAMED WINDOW <w> ON <s> [RANGE 2s] WHERE {}"
+    )
+    shell = shell_of(text)
+    assert [window.name for window in shell.windows] == ["v", "w"]
+    assert [token.text for token in shell.body[-4:]] == ["WHERE", "{", "}", ""]
+
+
+def test_clauses_in_strings_and_comments_are_not_read():
+    text = """# REGISTER ISTREAM no AS
+    REGISTER RSTREAM q AS SELECT * # FROM NAMED WINDOW <x> ON <s> [RANGE 0s]
+    FROM NAMED WINDOW <FROM#WINDOW> ON <s> [RANGE 1s]
+    WHERE { WINDOW <FROM#WINDOW> { ?x <http://e/p> "FROM NAMED WINDOW <x> ON <s> [RANGE 0s]}" } }"""
+    query = parse_query(text)
+    assert [window.name for window in query.windows] == ["FROM#WINDOW"]
+    assert query.pattern.pattern.patterns[0].object.lexical.endswith("[RANGE 0s]}")
+
+
+PLAIN = "SELECT ?x WHERE { ?x ?p ?o }"
+START = "REGISTER RSTREAM q AS SELECT *\nFROM NAMED WINDOW <w> ON <s> "
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        ("", 1, 1, "the query is empty; expected REGISTER RSTREAM"),
+        (PLAIN, 1, 1, "expected REGISTER, found 'SELECT'; a query has the shape REGISTER"),
+        ("PREFIX : <http://e/>\n" + PLAIN, 2, 1, "expected REGISTER, found 'SELECT'"),
+        ("REGISTER RSTREAM q AS\n" + PLAIN, 2, 1, "the query declares no window"),
+        ("REGISTER q AS " + PLAIN, 1, 10, "expected RSTREAM after REGISTER, found 'q'"),
+        ("REGISTER RSTREAM AS SELECT", 1, 21, "expected AS after the name AS, found 'SELECT'"),
+        ("REGISTER RSTREAM q", 1, 19, "expected AS after the name q, found the end"),
+        ("REGISTER RSTREAM q AS INSERT", 1, 23, "expected SELECT or CONSTRUCT after AS"),
+        ("PREFIX e <http://e/>", 1, 8, "a prefix that ends with ':' after PREFIX, found 'e'"),
+        ("PREFIX e:x <http://e/>", 1, 8, "write PREFIX e: <http://e/>"),
+        ("PREFIX e: f:x", 1, 11, "expected the IRI of the prefix e:"),
+        ("BASE <x>", 1, 6, "the IRI <x> is relative"),
+        ("REGISTER RSTREAM a:q AS " + START[22:] + "[RANGE 1s] {}", 1, 18, "prefix 'a:' is not"),
+        (START + "{}", 2, 30, "expected [RANGE … STEP …] after the stream, found '{'"),
+        (START + "[STEP 1s] {}", 2, 31, "expected RANGE and a duration"),
+        (START + "[RANGE ten STEP 1s] {}", 2, 37, "RANGE: 'ten' is not a duration"),
+        (START + "[RANGE -5s] {}", 2, 37, "RANGE: '-5s' is not a duration"),
+        (START + "[RANGE 0s] {}", 2, 37, "RANGE 0s is too short"),
+        (START + "[RANGE 1s STEP PT0S] {}", 2, 45, "STEP PT0S is too short"),
+        (START + f"[RANGE P{'9' * 400}D] {{}}", 2, 37, "is too long"),
+        (START + "[RANGE 9s SLIDE 1s] {}", 2, 40, "expected STEP or ']' after the duration"),
+        (START + "[RANGE 9s]\nFROM NAMED WINDOW <w> ON <t> [RANGE 9s] {}", 3, 1, "declared twice"),
+        ("REGISTER RSTREAM q AS SELECT * FROM NAMED WINDOW ?w ON <s>", 1, 50, "IRI of the window"),
+        ("REGISTER RSTREAM q AS SELECT * FROM NAMED WINDOW <w> [", 1, 54, "never closed"),
+        ("REGISTER RSTREAM q AS SELECT * FROM NAMED WINDOW <w> {}", 1, 54, "ON and a stream"),
+    ],
+)
+def test_what_is_missing_is_said_with_its_place(text, line, column, message):
+    with pytest.raises(QueryError) as caught:
+        shell_of(text)
+    assert message in str(caught.value)
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "construct"),
+    [
+        ("REGISTER\n ISTREAM q AS", 2, 2, "REGISTER ISTREAM"),
+        ("REGISTER dstream q AS", 1, 10, "REGISTER DSTREAM"),
+        ("REGISTER QUERY q AS", 1, 10, "REGISTER QUERY"),
+        ("REGISTER RSTREAM q AS ASK {}", 1, 23, "ASK"),
+        ("REGISTER RSTREAM q AS DESCRIBE ?x", 1, 23, "DESCRIBE"),
+        (START + "[ELEMENTS 10 STEP 5] {}", 2, 31, "a window that counts"),
+        ("REGISTER RSTREAM q AS SELECT * FROM STREAM <s> [RANGE 1s] {}", 1, 32, "FROM STREAM"),
+    ],
+)
+def test_what_is_not_supported_is_named_with_its_place(text, line, column, construct):
+    with pytest.raises(UnsupportedSparql) as caught:
+        shell_of(text)
+    assert f"{construct} is not supported" in str(caught.value)
+    assert (caught.value.line, caught.value.column) == (line, column)

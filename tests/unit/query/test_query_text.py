@@ -1,0 +1,106 @@
+import pytest
+
+from bestbefore.errors import QueryError
+from bestbefore.query.text import Kind, tokenize
+
+
+def kinds_and_texts(text):
+    return [(token.kind, token.text) for token in tokenize(text)[:-1]]
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("<http://example.org/a#b>", Kind.IRI),
+        (r"<http://example.org/\u00e9>", Kind.IRI),
+        ('"a # b <c> ?d"', Kind.STRING),
+        (r'"a \" b"', Kind.STRING),
+        ("''", Kind.STRING),
+        ('"""two\nlines " and "" inside"""', Kind.STRING),
+        ("'''it's'''", Kind.STRING),
+        ("@en-GB", Kind.LANGUAGE),
+        ("_:b0.x", Kind.BLANK),
+        (":", Kind.NAME),
+        ("foaf:name", Kind.NAME),
+        (":a.b", Kind.NAME),
+        (r"ex:a\-b%20:c", Kind.NAME),
+        ("?x", Kind.VARIABLE),
+        ("$é1", Kind.VARIABLE),
+        ("100000", Kind.NUMBER),
+        ("1.5", Kind.NUMBER),
+        (".5e-3", Kind.NUMBER),
+        ("1.e6", Kind.NUMBER),
+        ("SELECT", Kind.WORD),
+        ("^^", Kind.MARK),
+        ("<=", Kind.MARK),
+        ("&&", Kind.MARK),
+    ],
+)
+def test_one_token(text, kind):
+    assert kinds_and_texts(text) == [(kind, text)]
+
+
+def test_a_dot_after_a_name_or_a_number_ends_the_triple():
+    assert [token.text for token in tokenize(":s :p 5. _:b :q :r.")] == [
+        *(":s", ":p", "5", ".", "_:b", ":q", ":r", "."),
+        "",
+    ]
+
+
+def test_keywords_in_strings_comments_and_iris_are_no_words():
+    text = """# WINDOW in a comment
+    "WINDOW" 'SERVICE' <http://e/WINDOW> :WINDOW ?WINDOW # GRAPH
+    WINDOW"""
+    words = [token for token in tokenize(text) if token.kind is Kind.WORD]
+    assert [(word.text, word.line, word.column) for word in words] == [("WINDOW", 3, 5)]
+
+
+def test_places_count_lines_and_columns_from_one():
+    text = '?a\r\n\t?b """x\ny""" ?c\n'
+    places = [(token.text, token.line, token.column) for token in tokenize(text)]
+    assert places == [
+        ("?a", 1, 1),
+        ("?b", 2, 2),
+        ('"""x\ny"""', 2, 5),
+        ("?c", 3, 6),
+        ("", 4, 1),
+    ]
+
+
+def test_a_byte_order_mark_before_the_query_is_skipped():
+    assert [token.text for token in tokenize("\ufeff?x")] == ["?x", ""]
+
+
+def test_a_comparison_without_spaces_is_not_an_iri():
+    texts = [token.text for token in tokenize("FILTER(?a<?b&&?c>?d && ?e<=?f||?g>=1)")]
+    assert texts[2:9] == ["?a", "<", "?b", "&&", "?c", ">", "?d"]
+    assert texts[10:17] == ["?e", "<=", "?f", "||", "?g", ">=", "1"]
+
+
+def test_an_iri_after_a_variable_stays_an_iri():
+    assert kinds_and_texts("?s<http://e/p>?o")[1] == (Kind.IRI, "<http://e/p>")
+    assert kinds_and_texts("(?s <http://e/p>)")[2] == (Kind.IRI, "<http://e/p>")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        ('?x :p "open', 1, 7, "never closed"),
+        ('?x :p "open\n"', 1, 7, "never closed"),
+        ('\n """open "" ', 2, 2, "never closed"),
+        ('?x :p "a\x00b"', 1, 9, "U+0000"),
+        ("?x\n :p \ud800", 2, 5, "U+D800"),
+        ("?x ~ ?y", 1, 4, "'~'"),
+        ("?x\u00a0?y", 1, 3, "U+00A0"),
+        ("{ ?x }\n}", 2, 1, "closes nothing"),
+        ("{ (\n }", 2, 2, "')' should close '(' of line 1, column 3"),
+        ("{ {\n ( ) }", 1, 1, "'{' is never closed"),
+        ("{" * 10_000, 1, 101, "nest more than 100 deep"),
+        ("(" * 101 + ")" * 101, 1, 101, "nest more than 100 deep"),
+    ],
+)
+def test_what_cannot_be_read_is_refused_with_its_place(text, line, column, message):
+    with pytest.raises(QueryError) as caught:
+        tokenize(text)
+    assert (caught.value.line, caught.value.column) == (line, column)
+    assert message in str(caught.value)

@@ -1,0 +1,166 @@
+import numpy as np
+import pytest
+
+from bestbefore.errors import InputError, StateError
+from bestbefore.maintenance.maintainer import apply_refreshes
+from bestbefore.storage import LocalStorage
+from bestbefore.view import (
+    ChangeIntervals,
+    Journal,
+    Refreshed,
+    load_snapshot,
+    read_interval_file,
+    save_snapshot,
+    view_of,
+)
+
+A, B, C = "<http://e/a>", "<http://e/b>", "<http://e/c>"
+
+
+@pytest.fixture
+def view():
+    rows = [(A, '"1"'), (B, '"2"'), (A, '"3"'), (C, None)]
+    return view_of(rows, ["k", "v"], ["k"], interval_ms=1_000)
+
+
+def contents(view):
+    return {key: sorted(view.rows_of(unit), key=str) for unit, key in enumerate(view.keys)}
+
+
+def cut(view, units):
+    owner, rows = view.row_numbers(np.array(units))
+    return owner.tolist(), view.columns(rows).to_pylist()
+
+
+def test_rows_are_grouped_into_units_by_their_key(view):
+    assert contents(view) == {(A,): [(A, '"1"'), (A, '"3"')], (B,): [(B, '"2"')], (C,): [(C, None)]}
+    assert view.numbers([(B,), ("<http://e/x>",), (A,)]).tolist() == [1, -1, 0]
+
+
+def test_a_slice_repeats_rows_per_unit_asked(view):
+    owner, rows = cut(view, [1, 0, 1])
+    assert owner == [0, 1, 1, 2]
+    assert [row["v"] for row in rows] == ['"2"', '"1"', '"3"', '"2"']
+
+
+def test_replacing_keeps_what_was_cut_before(view):
+    _, before = view.row_numbers(np.array([0]))
+    assert view.replace(0, [(A, '"9"')]) is True
+    assert [row["v"] for row in view.columns(before).to_pylist()] == ['"1"', '"3"']
+    assert view.rows_of(0) == [(A, '"9"')]
+
+
+def test_replacing_with_the_same_rows_in_another_order_is_no_change(view):
+    assert view.replace(0, [(A, '"3"'), (A, '"1"')]) is False
+    assert view.replace(0, [(A, '"3"'), (A, '"3"')]) is True
+
+
+def test_a_unit_that_is_gone_has_no_rows_and_can_come_back(view):
+    view.replace(1, [])
+    assert cut(view, [1, 2]) == ([1], [{"k": C, "v": None}])
+    view.replace(1, [(B, '"5"')])
+    assert view.rows_of(1) == [(B, '"5"')]
+
+
+def test_compacting_changes_nothing_that_is_seen(view):
+    view.replace(0, [(A, '"9"')])
+    view.replace(2, [])
+    before = contents(view)
+    view.compact()
+    assert contents(view) == before
+    assert cut(view, [0, 1, 2])[1] == [{"k": A, "v": '"9"'}, {"k": B, "v": '"2"'}]
+
+
+def test_an_empty_view_is_fine(tmp_path):
+    view = view_of([], ["k", "v"], ["k"], interval_ms=1)
+    save_snapshot(view, LocalStorage(str(tmp_path)), "s")
+    again = load_snapshot(LocalStorage(str(tmp_path)), "s")
+    assert len(again) == 0
+    assert cut(again, np.empty(0, dtype=np.int64)) == ([], [])
+
+
+def test_a_snapshot_holds_everything(view, tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    view.begin(5_000)
+    apply_refreshes(view, Refreshed(1, 7_000, rows={(A,): ((A, '"9"'),), (B,): ()}))
+    save_snapshot(view, storage, "s")
+    again = load_snapshot(storage, "s")
+    assert contents(again) == contents(view)
+    assert again.key == ("k",)
+    assert again.units.refreshed_ms.tolist() == [7_000, 7_000, 5_000]
+    assert again.units.best_before_ms.tolist() == [8_000, 8_000, 5_000]
+
+
+def test_a_snapshot_that_is_missing_is_a_state_error(tmp_path):
+    with pytest.raises(StateError, match="lacks view/s/units.parquet"):
+        load_snapshot(LocalStorage(str(tmp_path)), "s")
+
+
+def test_a_failed_unit_keeps_its_age_and_stays_a_candidate(view):
+    view.begin(5_000)
+    apply_refreshes(view, Refreshed(1, 7_000, rows={}, failed={(A,): "timeout"}))
+    assert view.units.refreshed_ms.tolist() == [5_000, 5_000, 5_000]
+    assert view.units.best_before_ms.tolist() == [5_000, 5_000, 5_000]
+
+
+def test_the_journal_gives_back_what_was_written(tmp_path):
+    journal = Journal(LocalStorage(str(tmp_path)))
+    written = Refreshed(
+        7,
+        900,
+        rows={(A,): ((A, '"1"'), (A, None)), (B,): ()},
+        intervals_ms={(A,): 50},
+        failed={(C,): "timeout"},
+        candidates=9,
+        elected=3,
+        requests=2,
+        seconds=0.5,
+    )
+    journal.write(3, written)
+    assert journal.read(3, 7) == written
+    assert journal.of_batch(3) == [written]
+    assert journal.batches() == [3]
+    assert journal.read(3, 8) is None
+    journal.forget(3)
+    assert journal.batches() == []
+
+
+XSD_INT = "^^<http://www.w3.org/2001/XMLSchema#integer>"
+
+
+def test_intervals_from_a_column_stay_in_the_view():
+    source = ChangeIntervals(("k", "i"), ("k",), column="i", unit_ms=1_000)
+    rows = [(A, f'"30"{XSD_INT}'), (B, '"PT1M"'), (C, '"soon"')]
+    assert source.view_rows(rows) == tuple(rows)
+    assert source.stated(rows) == {(A,): 30_000, (B,): 60_000}
+
+
+def test_intervals_behind_a_predicate_are_taken_out_of_the_view():
+    source = ChangeIntervals(("k", "v", "i"), ("k",), column="i", hidden=True)
+    rows = [(A, '"1"', '"2"'), (A, '"1"', '"3"'), (B, '"1"', None)]
+    assert source.view_rows(rows) == ((A, '"1"'), (B, '"1"'))
+    assert source.view_variables == ("k", "v")
+    assert source.stated(rows)[(A,)] in (2_000, 3_000)
+
+
+def test_intervals_from_a_file(tmp_path):
+    file = tmp_path / "i.csv"
+    file.write_text("key,interval\nhttp://e/a,90\n<http://e/b>,PT2M\n")
+    assert read_interval_file(file, ["k"], unit_ms=1_000) == {(A,): 90_000, (B,): 120_000}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("key,every\nx,1\n", "no column 'interval'"),
+        ("key,interval\nhttp://e/a,often\n", "line 2: 'often' is neither a number nor a duration"),
+        ("key,interval\nhttp://e/a,-1\n", "line 2: '-1' is neither"),
+    ],
+)
+def test_mistakes_in_an_interval_file_name_the_place(tmp_path, text, message):
+    file = tmp_path / "i.csv"
+    file.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_interval_file(file, ["k"], unit_ms=1)
+    with pytest.raises(InputError, match="no such file"):
+        read_interval_file(tmp_path / "x.csv", ["k"], unit_ms=1)

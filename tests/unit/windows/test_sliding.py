@@ -1,0 +1,64 @@
+"""Window arithmetic against its definition."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bestbefore.errors import InputError
+from bestbefore.windows import SlidingWindow
+
+windows = st.builds(
+    SlidingWindow,
+    width_ms=st.integers(1, 400),
+    slide_ms=st.integers(1, 120),
+    t0_ms=st.integers(-500, 500),
+)
+times = st.integers(-2_000, 2_000)
+
+
+def holds(window: SlidingWindow, index: int, time: int) -> bool:
+    opening, closing = window.bounds(index)
+    return opening < time <= closing
+
+
+@given(windows, times)
+def test_first_with_is_the_first_window_that_closes_at_or_after(window, time):
+    index = window.first_with(time)
+    assert window.closing(index) >= time > window.closing(index - 1)
+
+
+@given(windows, times)
+def test_last_closed_leaves_out_a_window_that_closes_at_the_watermark(window, watermark):
+    index = window.last_closed(watermark)
+    assert window.closing(index) < watermark <= window.closing(index + 1)
+
+
+@given(windows, times)
+def test_remaining_counts_the_windows_that_still_hold_an_element(window, time):
+    at = window.first_with(time)
+    expected = sum(holds(window, index, time) for index in range(at, at + window.overlap + 2))
+    remaining = window.remaining(time, window.closing(at))
+    assert max(0, remaining) == expected
+    assert remaining <= window.overlap
+
+
+@given(windows, times)
+def test_a_pane_lies_in_a_window_wholly_or_not_at_all(window, time):
+    pane = window.pane_ms
+    end = window.t0_ms - (-(time - window.t0_ms) // pane) * pane
+    at = window.first_with(time)
+    for index in range(at - 1, at + window.overlap + 1):
+        inside = {holds(window, index, moment) for moment in range(end - pane + 1, end + 1)}
+        assert len(inside) == 1
+
+
+def test_tumbling_when_no_element_is_seen_twice():
+    assert SlidingWindow(10, 10).tumbling
+    assert SlidingWindow(10, 20).tumbling
+    assert not SlidingWindow(11, 10).tumbling
+
+
+@pytest.mark.parametrize(("width", "slide"), [(0, 1), (1, 0), (-5, 5)])
+def test_refuses_a_width_or_slide_that_is_not_positive(width, slide):
+    with pytest.raises(InputError, match="positive width and slide"):
+        SlidingWindow(width, slide)
