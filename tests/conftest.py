@@ -1,5 +1,6 @@
 """What many tests share: one Spark session and one real SPARQL server per run."""
 
+import os
 import shutil
 import socket
 import subprocess
@@ -62,9 +63,11 @@ def oxigraph():
 
 
 @pytest.fixture(scope="session")
-def spark():
+def spark(tmp_path_factory):
     from bestbefore.spark.session import local_session  # noqa: PLC0415 - most tests need no JVM
 
-    session = local_session(cores="2")
+    # A JVM that lives for minutes gains nothing from being compiled twice.
+    os.environ["SPARK_SUBMIT_OPTS"] = "-XX:TieredStopAtLevel=1"
+    session = local_session(cores="2", log=tmp_path_factory.mktemp("spark") / "spark.log")
     yield session
     session.stop()

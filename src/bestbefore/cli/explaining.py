@@ -1,6 +1,7 @@
 """`bestbefore explain`: what would run, as text on stdout."""
 
 import sys
+import tempfile
 from pathlib import Path
 
 from rich.console import Console
@@ -28,7 +29,9 @@ def explain_source(source: str, *, with_spark: bool, console: Console) -> None:
         from bestbefore.spark.session import local_session  # noqa: PLC0415
 
         console.print("starting Spark for its plans (--no-spark leaves them out) …")
-        sections += describe_plans(local_session(), query, query_plan)
+        with tempfile.TemporaryDirectory() as folder:
+            spark = local_session(log=Path(folder) / "spark.log")
+            sections += describe_plans(spark, query, query_plan)
     sys.stdout.write("\n".join(f"── {title} ──\n{text.rstrip()}\n" for title, text in sections))
 
 

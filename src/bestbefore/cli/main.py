@@ -91,7 +91,15 @@ def demo(
     out: Annotated[Path, typer.Option(help="The folder for the figure and the answers.")] = Path(
         "out/demo"
     ),
-    seconds: Annotated[int, typer.Option(help="How long each policy runs.", min=6, max=600)] = 12,
+    seconds: Annotated[
+        int | None,
+        typer.Option(
+            help="How long each policy runs.",
+            min=6,
+            max=600,
+            show_default="what fits into a minute in all",
+        ),
+    ] = None,
 ) -> None:
     """Run the papers' influencer query live, with three policies, against a real endpoint."""
     from bestbefore.demo.show import run_demo  # noqa: PLC0415

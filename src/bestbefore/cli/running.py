@@ -1,12 +1,13 @@
 """`bestbefore run`: a job on a local Spark session, with a line per evaluation on stderr."""
 
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
 from bestbefore.engine import Engine, Quality, RunningQuery, load_job
-from bestbefore.engine.job import AVAILABLE_NOW
+from bestbefore.engine.job import AVAILABLE_NOW, Job
 from bestbefore.spark.session import local_session
 from bestbefore.time import format_instant
 
@@ -18,9 +19,11 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     job = load_job(path)
     if follow and job.trigger == AVAILABLE_NOW:
         job = replace(job, trigger=_FOLLOW_TRIGGER)
+    if job.stream.source is not None:
+        job.stream.source.check()
     console.print(f"{path}: {job.policy.name}, {job.budget} refreshes per evaluation", markup=False)
     console.print("starting Spark …")
-    running = Engine(local_session()).start(
+    running = Engine(local_session(log=_spark_log(job))).start(
         job, report=(lambda _: None) if quiet else (lambda record: _show(console, record))
     )
     try:
@@ -29,6 +32,11 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
         console.print("stopping after the batch that runs …")
         running.stop()
     _summarise(console, running)
+
+
+def _spark_log(job: Job) -> Path:
+    folder = job.checkpoint if "://" not in job.checkpoint else tempfile.mkdtemp("bestbefore")
+    return Path(folder) / "spark.log"
 
 
 def _show(console: Console, record: Quality) -> None:

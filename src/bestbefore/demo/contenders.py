@@ -1,12 +1,14 @@
 """The ways of keeping answers fresh that the demo compares, and the job that each of them is."""
 
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
 from bestbefore.demo.population import CHANGE_INTERVAL, THRESHOLD, VOCABULARY
+from bestbefore.errors import InputError
 
 WIDTH_S, SLIDE_S = 6, 1
-QUERY_FILE = "influencers.rq"
+QUERY_FILE, JOB_FILE = "influencers.rq", "job.toml"
 QUERY = f"""\
 PREFIX : <{VOCABULARY}>
 
@@ -23,17 +25,19 @@ WHERE {{
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """A policy with a budget, under the name that the demo gives it."""
+    """A policy with a budget, under the names and the colour that the demo gives it."""
 
     folder: str
     name: str
+    title: str
     policy: str
     budget: int
+    colour: str
 
     def job_text(self, *, endpoint: str, t0_ms: int, seed: int) -> str:
         """The job file, in a folder of its own beside the query."""
         return f"""\
-# {self.name}: written by `bestbefore demo`.
+# {self.title}: written by `bestbefore demo`.
 # The endpoint below ended with the demo. To use this job as a start for yours, name your own,
 # take out t0 (it fixes the grid of the windows) and begin with an empty checkpoint folder.
 
@@ -75,18 +79,33 @@ path = "checkpoint"
 def contenders(*, users: int, budget: int) -> tuple[Contender, ...]:
     """Never refreshing, the best refreshes of a budget, and asking for everything."""
     return (
-        Contender("never-refresh", "never refresh", "WST", 0),
-        Contender("best-first", f"{budget} refreshes, best first", "WSJ-WBM", budget),
-        Contender("ask-everything", "ask for everything", "WSJ-RND", users),
+        Contender("never-refresh", "never refresh", "never refresh", "WST", 0, "#D55E00"),
+        Contender(
+            "best-first",
+            "best first",
+            f"{budget} refreshes per evaluation, best first",
+            "WSJ-WBM",
+            budget,
+            "#0072B2",
+        ),
+        Contender("everything", "everything", "ask for everything", "WSJ-RND", users, "#009E73"),
     )
 
 
 def write_job(contender: Contender, out: Path, *, endpoint: str, t0_ms: int, seed: int) -> Path:
-    """Write the job into its folder, with the folder that its stream comes into."""
+    """Write the query, and the job into its folder, with the folder that its stream comes into."""
     folder = out / contender.folder
     (folder / "stream").mkdir(parents=True, exist_ok=True)
-    path = folder / "job.toml"
-    path.write_text(
-        contender.job_text(endpoint=endpoint, t0_ms=t0_ms, seed=seed), encoding="utf-8"
-    )
-    return path
+    (out / QUERY_FILE).write_text(QUERY, encoding="utf-8")
+    text = contender.job_text(endpoint=endpoint, t0_ms=t0_ms, seed=seed)
+    (folder / JOB_FILE).write_text(text, encoding="utf-8")
+    return folder / JOB_FILE
+
+
+def clear_folder(contender: Contender, out: Path) -> None:
+    """Remove what an earlier demo left; a folder that no demo has made is not touched."""
+    folder = out / contender.folder
+    if (folder / JOB_FILE).is_file():
+        shutil.rmtree(folder)
+    elif folder.exists():
+        raise InputError(f"{folder} exists and is no demo's folder; choose another --out")

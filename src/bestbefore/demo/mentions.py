@@ -1,6 +1,8 @@
 """The demo's stream: mentions of users, as RDF in JSON lines, file by file into a folder."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
@@ -12,7 +14,10 @@ from bestbefore.demo.population import VOCABULARY
 from bestbefore.time import Clock, wall_clock_ms
 
 MENTIONED_IN = f"{VOCABULARY}isMentionedIn"
-_ZIPF = 1.8
+_ZIPF = 0.5
+# A user is in the news for some seconds, and then again after a while.
+_NEWS_MS, _CYCLE_MS = 2_000, 40_000
+_SLOT_MS = 250
 _EVERY_MS = 250
 # Just after the whole quarter of a second, so that a window's last elements are in the file.
 _PHASE_MS = 20
@@ -49,15 +54,19 @@ def _line(post: int, ts_ms: int, user: int) -> str:
 
 
 def mentions(*, users: int, per_second: int, from_ms: int, to_ms: int, seed: int) -> Mentions:
-    """A stream in which few users are mentioned all the time and most of them now and then."""
+    """A stream in which users come into the news, are mentioned a lot, and are forgotten again."""
     rng = np.random.default_rng([seed, 3])
     count = per_second * (to_ms - from_ms) // 1000
-    weight = np.arange(1, users + 1) ** -_ZIPF
-    popularity = rng.permutation(weight / weight.sum())
-    return Mentions(
-        offset_ms=np.sort(rng.integers(from_ms, to_ms, count)) + 1,
-        user=rng.choice(np.arange(1, users + 1), count, p=popularity),
-    )
+    offset_ms = np.sort(rng.integers(from_ms, to_ms, count)) + 1
+    popularity = rng.permutation(np.arange(1, users + 1) ** -_ZIPF)
+    news_from_ms = rng.integers(0, _CYCLE_MS, users)
+    user = np.empty(count, dtype=np.int64)
+    for slot in np.unique(offset_ms // _SLOT_MS):
+        now = offset_ms // _SLOT_MS == slot
+        in_news = (slot * _SLOT_MS - news_from_ms) % _CYCLE_MS < _NEWS_MS
+        weight = np.where(in_news, popularity, 0.0) if in_news.any() else popularity
+        user[now] = rng.choice(users, int(now.sum()), p=weight / weight.sum()) + 1
+    return Mentions(offset_ms, user)
 
 
 class MentionWriter(Thread):
@@ -92,3 +101,14 @@ class MentionWriter(Thread):
         hidden = self._folder / f".{number:06d}.writing"
         hidden.write_text(lines, encoding="utf-8")
         hidden.rename(self._folder / f"{number:06d}.jsonl")
+
+
+@contextmanager
+def writing(stream: Mentions, folder: Path, *, start_ms: int) -> Iterator[None]:
+    """The stream goes on as long as the block."""
+    writer = MentionWriter(stream, folder, start_ms=start_ms)
+    writer.start()
+    try:
+        yield
+    finally:
+        writer.stop()

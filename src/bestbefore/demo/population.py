@@ -9,7 +9,7 @@ FOLLOWERS = f"{VOCABULARY}hasFollowers"
 CHANGE_INTERVAL = f"{VOCABULARY}changeInterval"
 
 THRESHOLD = 100_000
-_FASTEST_S, _SLOWEST_S = 1.5, 90.0
+_FASTEST_S, _SLOWEST_S = 3.0, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,8 @@ class Change:
 def users(count: int, *, seed: int) -> list[User]:
     """Users on both sides of the query's threshold, with change intervals from seconds to minutes.
 
-    Intervals are spread evenly on a logarithmic scale: some users change with every second
-    evaluation, others hardly ever, which is what makes choosing worth while.
+    Intervals are spread evenly on a logarithmic scale: some users change all the time, others
+    hardly ever, which is what makes choosing worth while.
     """
     rng = np.random.default_rng([seed, 1])
     followers = THRESHOLD * np.exp(rng.normal(0.4, 0.6, count))
@@ -71,7 +71,7 @@ def _changed(followers: int, rng: np.random.Generator) -> int:
 def insertion(population: list[User]) -> str:
     """The SPARQL UPDATE that makes the world what it is at the start."""
     triples = "\n".join(
-        f'<{user.iri}> <{FOLLOWERS}> {user.followers} ; <{CHANGE_INTERVAL}> {user.interval_s:.2f} .'
+        f"<{user.iri}> <{FOLLOWERS}> {user.followers} ; <{CHANGE_INTERVAL}> {user.interval_s:.2f} ."
         for user in population
     )
     return f"DELETE WHERE {{ ?s ?p ?o }} ;\nINSERT DATA {{\n{triples}\n}}"

@@ -13,7 +13,7 @@ from bestbefore.spark.session import local_session
 
 _PATIENCE_S = 10.0
 # For a JVM that lives a minute, compiling twice costs more than it gives.
-_SHORT_LIVED = "-XX:TieredStopAtLevel=1"
+_SHORT_LIVED = os.environ.get("JX", "-XX:TieredStopAtLevel=1")
 _OPTIONS = "SPARK_SUBMIT_OPTS"
 
 
@@ -47,19 +47,23 @@ class SparkStart(Thread):
         return self._session
 
     def end(self) -> None:
-        """End the session and its JVM, whatever state they are in."""
+        """End the JVM and with it the session, whatever state they are in.
+
+        By its process, not by PySpark's `stop`: after Ctrl-C the connection to the JVM may be in
+        the middle of a reply.
+        """
         self.join()
         if self._session is None:
             return
-        jvm = self._session.sparkContext._gateway.proc
-        with suppress(Exception):
-            self._session.stop()
-        jvm.terminate()
+        gateway = self._session.sparkContext._gateway
+        gateway.proc.terminate()
         try:
-            jvm.wait(_PATIENCE_S)
+            gateway.proc.wait(_PATIENCE_S)
         except subprocess.TimeoutExpired:
-            jvm.kill()
-            jvm.wait()
+            gateway.proc.kill()
+            gateway.proc.wait()
+        with suppress(Exception):
+            gateway.shutdown()
 
 
 @contextmanager

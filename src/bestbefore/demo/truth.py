@@ -62,7 +62,7 @@ class ChangeLog:
 
 def read_answer(folder: Path, *, batch: int, evaluation: int) -> list[AnswerRow]:
     """The rows of an evaluation as the engine wrote them."""
-    for file in sorted((folder / f"batch-{batch:012d}").glob("*.json")):
+    for file in sorted(folder.glob(f"batch*{batch:012d}/*.json")):
         for line in file.read_text(encoding="utf-8").splitlines():
             answer = json.loads(line)
             if answer["evaluation"] == evaluation:

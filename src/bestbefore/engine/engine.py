@@ -108,7 +108,8 @@ class Engine:
                 processor(batch, number)
             except BaseException as error:
                 failures.append(error)
-                raise
+                # Spark only hears of an Exception; anything else would leave it waiting.
+                raise WorkError(f"batch {number} failed") from error
 
         writer = rows.writeStream.foreachBatch(process)
         writer = writer.option("checkpointLocation", f"{job.checkpoint}/spark")

@@ -47,7 +47,7 @@ def _overwrite(job: SinkJob) -> Sink:
 
     def write(answers: DataFrame, batch: int) -> None:
         writer = answers.write.format(job.format).mode("overwrite").options(**job.options)
-        writer.save(f"{job.path}/batch-{batch:012d}")
+        writer.save(f"{job.path}/batch={batch:012d}")
 
     return write
 

@@ -189,19 +189,33 @@ def _compare(op: str, left: Value, right: Value) -> Column:
 
 
 def _compare_numbers(compare: Binary, left: Numbers, right: Numbers) -> Column:
-    return F.coalesce(compare(left.exact, right.exact), compare(left.double, right.double))
+    # Spark holds NaN for equal to itself and greater than all else; IEEE 754 and SPARQL do not.
+    undefined = F.isnan(left.double) | F.isnan(right.double)
+    inexact = F.when(undefined, F.lit(compare is operator.ne)).otherwise(
+        compare(left.double, right.double)
+    )
+    return F.coalesce(
+        compare(left.exact, right.exact),
+        F.when(left.double.isNotNull() & right.double.isNotNull(), inexact),
+    )
 
 
 def _compare_terms(compare: Binary, left: Column, right: Column) -> Column:
-    """Term equality where it is decided: two literals of unlike types are an error, not unequal."""
-    comparable = (
+    """Term equality where it is decided: a literal of an unknown type may equal any other one."""
+    decided = (
         (left == right)
         | ~terms.is_literal(left)
         | ~terms.is_literal(right)
-        | ((terms.language(left) != "") & (terms.suffix(right).rlike("^(@.*)?$")))
-        | ((terms.language(right) != "") & (terms.suffix(left).rlike("^(@.*)?$")))
+        | (terms.language(left) != "")
+        | (terms.language(right) != "")
+        | (_has_known_value(left) & _has_known_value(right))
     )
-    return F.when(comparable, compare(left, right))
+    return F.when(decided, compare(left, right))
+
+
+def _has_known_value(literal: Column) -> Column:
+    kinds = (terms.string, terms.double, terms.boolean, terms.instant)
+    return reduce(operator.or_, [kind(literal).isNotNull() for kind in kinds])
 
 
 def _arithmetic(op: str, left: Value, right: Value) -> Numbers:
@@ -209,10 +223,17 @@ def _arithmetic(op: str, left: Value, right: Value) -> Numbers:
     one, other = _numbers(left), _numbers(right)
     if op == "/":
         exact = F.try_divide(one.exact, other.exact)
-        inexact = F.when(other.exact.isNull() | (other.exact != 0), one.double / other.double)
+        forbidden = one.exact.isNotNull() & (other.exact == 0)
+        inexact = F.when(~F.coalesce(forbidden, F.lit(False)), _divide(one.double, other.double))  # noqa: FBT003
         return Numbers(exact.try_cast(terms.EXACT_TYPE), inexact)
     return Numbers(apply(one.exact, other.exact).try_cast(terms.EXACT_TYPE),
                    apply(one.double, other.double))  # fmt: skip
+
+
+def _divide(dividend: Column, divisor: Column) -> Column:
+    """IEEE 754 division: by zero it is infinite or NaN, where Spark would give null."""
+    infinite = F.signum(dividend) * F.lit(float("inf"))
+    return F.when(divisor == 0, infinite).otherwise(dividend / divisor)
 
 
 def _is_in(operand: Value, choices: list[Value]) -> Column:

@@ -2,9 +2,25 @@
 
 import os
 import sys
+from pathlib import Path
 
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from bestbefore.errors import WorkError
+
+_LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    # Stopping a query inside foreachBatch runs a deeply recursive regular expression.
+    "spark.driver.extraJavaOptions": "-Xss8m",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.streaming.minBatchesToRetain": "10",
+}
 _SMALL_BATCHES = {
     # A batch is small and its shape is known: re-planning it while it runs costs more than it
     # gives, and each of its stages would be a job of its own.
@@ -17,23 +33,25 @@ _SMALL_BATCHES = {
 }
 
 
-def local_session(*, cores: str = "*", name: str = "bestbefore") -> SparkSession:
-    """A session on this machine; a session that runs already is used as it is."""
+def local_session(
+    *, cores: str = "*", name: str = "bestbefore", log: Path | None = None
+) -> SparkSession:
+    """A session on this machine; a session that runs already is used as it is.
+
+    With `log`, what Spark prints goes to that file and not to the terminal.
+    """
     # Python workers must be of this environment, not of whatever python3 is on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    session = (
-        SparkSession.builder.master(f"local[{cores}]")
-        .appName(name)
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.driver.host", "127.0.0.1")
-        .config("spark.driver.bindAddress", "127.0.0.1")
-        # Stopping a query inside foreachBatch runs a deeply recursive regular expression.
-        .config("spark.driver.extraJavaOptions", "-Xss8m")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.streaming.minBatchesToRetain", "10")
-        .getOrCreate()
-    )
+    conf = SparkConf().setMaster(f"local[{cores}]").setAppName(name)
+    conf.setAll(list(_LOCAL.items()))
+    try:
+        if log is not None:
+            _launch(conf, log)
+        session = SparkSession.builder.config(conf=conf).getOrCreate()
+    except (PySparkException, OSError) as error:
+        where = f"; see {log}" if log else ""
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise WorkError(f"Spark did not start: {reason}{where}") from None
     session.sparkContext.setLogLevel("ERROR")
     return session
 
@@ -43,3 +61,13 @@ def tune(session: SparkSession) -> SparkSession:
     for key, value in _SMALL_BATCHES.items():
         session.conf.set(key, value)
     return session
+
+
+def _launch(conf: SparkConf, log: Path) -> None:
+    """Start the JVM with its output in a file, unless one runs already."""
+    if SparkContext._gateway is not None:
+        return
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with log.open("ab") as output:
+        gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
+    SparkContext._ensure_initialized(gateway=gateway)

@@ -34,10 +34,14 @@ class FolderSource:
     data_field: str = "data"
     files_per_batch: int | None = None
 
-    def stream(self, spark: SparkSession) -> DataFrame:
-        """The intake rows of the folder as a streaming DataFrame."""
+    def check(self) -> None:
+        """Refuse a folder on this machine that does not exist."""
         if "://" not in self.path and not Path(self.path).is_dir():
             raise InputError(f"no such folder: {self.path}; the stream's files are read from it")
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """The intake rows of the folder as a streaming DataFrame."""
+        self.check()
         reader = spark.readStream.format("text")
         if self.files_per_batch is not None:
             reader = reader.option("maxFilesPerTrigger", self.files_per_batch)

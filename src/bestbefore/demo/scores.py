@@ -1,0 +1,80 @@
+"""What the runs come to: a row of figures per contender, and the sentence that compares them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from bestbefore.demo.contenders import Contender
+from bestbefore.demo.live_run import Run
+
+_LAST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """The means over a contender's evaluations; freshness counts the evaluations with rows."""
+
+    contender: Contender
+    evaluations: int
+    freshness: float
+    final_freshness: float
+    estimated: float
+    requests: int
+    latency_s: float
+    service_s: float
+
+    @property
+    def requests_each(self) -> float:
+        """The requests of one evaluation."""
+        return self.requests / self.evaluations
+
+
+def score(run: Run) -> Score:
+    """Sum up a run."""
+    records = [each.quality for each in run.evaluations]
+    truth = [each.true_freshness for each in run.evaluations if each.true_freshness is not None]
+    estimates = [
+        each.estimated_freshness for each in records if each.estimated_freshness is not None
+    ]
+    return Score(
+        contender=run.contender,
+        evaluations=len(records),
+        freshness=_mean(truth),
+        final_freshness=_mean(truth[-_LAST:]),
+        estimated=_mean(estimates),
+        requests=sum(each.requests for each in records),
+        latency_s=_mean([each.latency_s for each in run.evaluations]),
+        service_s=_mean([each.service_s for each in records]),
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return fmean(values) if values else 0.0
+
+
+def conclusion(never: Score, best: Score, everything: Score) -> str:
+    """What the figures say, in one sentence."""
+    head = (
+        f"{best.contender.policy} gave answers that were {best.freshness:.0%} fresh with "
+        f"{best.requests_each:.0f} requests per evaluation"
+    )
+    return f"{head}: {_against_never(best, never)}, and {_against_everything(best, everything)}."
+
+
+def _against_never(best: Score, never: Score) -> str:
+    points = round(100 * best.freshness) - round(100 * never.freshness)
+    if points == 0:
+        return "as fresh as without any refresh"
+    return f"{abs(points)} points {'more' if points > 0 else 'less'} than without any refresh"
+
+
+def _against_everything(best: Score, everything: Score) -> str:
+    reached = f"asking for everything reached {everything.freshness:.0%}"
+    if not best.requests or not everything.requests:
+        return f"{reached} with {everything.requests_each:.0f}"
+    times = everything.requests_each / best.requests_each
+    longer = everything.latency_s - best.latency_s
+    cost = f"with {times:.1f} times as many" if times >= 1.05 else "with no more of them"
+    if longer >= 0.05:
+        return f"{reached} {cost} and answered {longer:.1f} s later"
+    return f"{reached} {cost}, no later"

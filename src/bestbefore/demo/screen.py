@@ -1,0 +1,107 @@
+"""What the demo shows: calm lines on stderr while it runs, the comparison on stdout at the end."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from bestbefore.demo.contenders import Contender
+from bestbefore.demo.live_run import Evaluation
+from bestbefore.demo.scores import Score
+
+_BAR = 20
+_EIGHTHS = " ▏▎▍▌▋▊▉"
+_HEAD = (
+    f"  {'time':>5}  {'answers':>7}  {'refreshed':>9}  {'requests':>8}  {'estimated':>9}"
+    f"  {'true freshness':<{_BAR + 5}}  {'latency':>7}"
+)
+
+
+def bar(share: float, *, width: int = _BAR) -> str:
+    """A share of 1 as a bar of block characters.
+
+    >>> bar(0.5, width=4), bar(0.3, width=4), bar(1.0, width=4)
+    ('██  ', '█▏  ', '████')
+    """
+    eighths = min(round(share * width * 8), width * 8)
+    whole, rest = divmod(eighths, 8)
+    return ("█" * whole + (_EIGHTHS[rest] if rest else "")).ljust(width)
+
+
+def percent(share: float | None) -> str:
+    """A share as people read it; an answer without rows has none."""
+    return "–" if share is None else f"{share:.0%}"
+
+
+@contextmanager
+def waiting(console: Console, what: str) -> Iterator[None]:
+    """Say what takes a while: with a spinner on a terminal, with a line elsewhere."""
+    if console.is_terminal:
+        with console.status(f"{what} …"):
+            yield
+    else:
+        console.print(f"{what} …")
+        yield
+
+
+def facts(console: Console, rows: Sequence[tuple[str, str]]) -> None:
+    """Print some lines of a name and what it is."""
+    width = max(len(name) for name, _ in rows)
+    for name, text in rows:
+        console.print(Text.assemble("  ", (name.ljust(width), "bold"), "  ", text))
+
+
+def heading(console: Console, contender: Contender, *, number: int, of: int) -> None:
+    """Announce a run."""
+    title = f"{contender.name} ({contender.policy})"
+    console.print()
+    console.print(Text.assemble((f"{number}/{of}  ", "dim"), (title, f"bold {contender.colour}")))
+    console.print(Text(_HEAD, style="dim"))
+
+
+def evaluation_line(evaluation: Evaluation, colour: str) -> Text:
+    """One evaluation of a run."""
+    record, truth = evaluation.quality, evaluation.true_freshness
+    refreshed = f"{record.refreshed}/{record.budget}"
+    line = Text.assemble(
+        f"  {f'{evaluation.offset_s:+.0f} s':>5}  {record.answers:>7}  {refreshed:>9}"
+        f"  {record.requests:>8}  {percent(record.estimated_freshness):>9}  {percent(truth):>4} ",
+        (bar(truth or 0.0), colour),
+        f"  {f'{evaluation.latency_s:.1f} s':>7}",
+    )
+    if record.service != "ok":
+        line.append(f"  endpoint {record.service}", style="bold")
+    return line
+
+
+def comparison(scores: Sequence[Score]) -> Table:
+    """The table at the end."""
+    table = Table(title=None, header_style="bold", pad_edge=False)
+    table.add_column("policy", no_wrap=True)
+    for name in (
+        "true\nfreshness",
+        "at the\nend",
+        "estimated\nfreshness",
+        "requests per\nevaluation",
+        "requests\nin all",
+        "latency",
+        "waiting for\nthe endpoint",
+    ):
+        table.add_column(name, justify="right", no_wrap=True)
+    for each in scores:
+        name = Text.assemble(
+            (each.contender.name, f"bold {each.contender.colour}"), f" ({each.contender.policy})"
+        )
+        table.add_row(
+            name,
+            percent(each.freshness),
+            percent(each.final_freshness),
+            percent(each.estimated),
+            f"{each.requests_each:.0f}",
+            f"{each.requests}",
+            f"{each.latency_s:.1f} s",
+            f"{each.service_s:.2f} s",
+        )
+    return table

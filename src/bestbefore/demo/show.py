@@ -1,0 +1,173 @@
+"""`bestbefore demo`: three policies, one after another, in the same live world."""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.console import Console
+
+from bestbefore.demo import screen
+from bestbefore.demo.contenders import (
+    JOB_FILE,
+    QUERY,
+    SLIDE_S,
+    WIDTH_S,
+    Contender,
+    clear_folder,
+    contenders,
+)
+from bestbefore.demo.ending import deaf, ending_on_signals, stderr_into
+from bestbefore.demo.live_run import Evaluation, Run, Stage, run_contender, warm_up
+from bestbefore.demo.population import users
+from bestbefore.demo.scores import conclusion, score
+from bestbefore.demo.spark_start import SparkStart, starting_spark
+from bestbefore.demo.world_process import WorldProcess, running_world
+from bestbefore.errors import WorkError
+from bestbefore.time import monotonic_s
+
+USERS = 400
+BUDGET = 20
+DELAY_MS = 40
+MENTIONS_PER_SECOND = 1_250
+SEED = 7
+FIGURE, LOG = "freshness.png", "spark.log"
+
+# Without a wish for the length of a run, everything together takes less than a minute.
+_WHOLE_S, _AFTERWARDS_S, _AROUND_A_RUN_S = 55.0, 2.0, 2.0
+_SHORTEST_S, _LONGEST_S = 6, 12
+
+
+def run_demo(out: Path, *, seconds: int | None, console: Console) -> None:
+    """Run the demo; whatever happens, every process that it started is gone afterwards."""
+    started_s = monotonic_s()
+    cast = contenders(users=USERS, budget=BUDGET)
+    out.mkdir(parents=True, exist_ok=True)
+    for contender in cast:
+        clear_folder(contender, out)
+    with ending_on_signals(), _own_stderr(console, out / LOG):
+        with starting_spark() as spark, _world() as world, _end_announced(console):
+            stage = _set_up(console, spark, world, out)
+            with screen.waiting(console, "warming up Spark"):
+                warm_up(stage, cast[1])
+            length = seconds or _fitting_seconds(monotonic_s() - started_s, len(cast))
+            runs = [
+                _run(console, stage, each, length, number=number, of=len(cast))
+                for number, each in enumerate(cast, start=1)
+            ]
+            _conclude(console, runs, out)
+        console.print(f"  done in {monotonic_s() - started_s:.0f} s; nothing is left running")
+
+
+def _set_up(console: Console, spark: SparkStart, world: WorldProcess, out: Path) -> Stage:
+    """Show what is there, while Spark starts."""
+    pace = sum(1 / each.interval_s for each in users(USERS, seed=SEED))
+    console.print()
+    console.print(
+        "[bold]bestbefore demo[/]: who is in the news, and has more than 100,000 followers?\n"
+    )
+    screen.facts(
+        console,
+        [
+            ("endpoint", f"oxigraph on 127.0.0.1:{world.oxigraph_port}, {USERS} users; "
+             f"{pace:.0f} changes a second by SPARQL UPDATE, each user at its own pace"),
+            ("", f"asked through 127.0.0.1:{world.port}, which answers each request after "
+             f"{DELAY_MS} ms, as a remote one would"),
+            ("stream", f"{MENTIONS_PER_SECOND:,} mentions a second, as RDF in files"),
+            ("window", f"the last {WIDTH_S} s, evaluated every {SLIDE_S} s by Spark"),
+            ("budget", f"{BUDGET} refreshes per evaluation, one request each"),
+        ],
+    )  # fmt: skip
+    console.print()
+    console.print(QUERY, markup=False)
+    with screen.waiting(console, "starting Spark"):
+        _import_figure()
+        session = spark.session()
+    return Stage(session, world, out, USERS, MENTIONS_PER_SECOND, SEED)
+
+
+def _run(
+    console: Console, stage: Stage, contender: Contender, seconds: int, *, number: int, of: int
+) -> Run:
+    screen.heading(console, contender, number=number, of=of)
+
+    def show(evaluation: Evaluation) -> None:
+        console.print(screen.evaluation_line(evaluation, contender.colour))
+
+    return run_contender(stage, contender, seconds=seconds, show=show)
+
+
+def _fitting_seconds(elapsed_s: float, runs: int) -> int:
+    left_s = (_WHOLE_S - _AFTERWARDS_S - elapsed_s) / runs - _AROUND_A_RUN_S
+    return round(min(max(left_s, _SHORTEST_S), _LONGEST_S))
+
+
+def _conclude(console: Console, runs: Sequence[Run], out: Path) -> None:
+    """The comparison on stdout; what to look at next on stderr."""
+    from bestbefore.demo.figure import draw  # noqa: PLC0415 - imported while Spark started
+
+    draw(runs, out / FIGURE)
+    scores = [score(run) for run in runs]
+    data = Console(highlight=False, soft_wrap=True)
+    data.print()
+    data.print(screen.comparison(scores))
+    data.print(conclusion(*scores), soft_wrap=not data.is_terminal)
+    best = out / runs[1].contender.folder
+    elements = sum(run.elements for run in runs)
+    console.print()
+    screen.facts(
+        console,
+        [
+            ("figure", str(out / FIGURE)),
+            ("answers", f"{best / 'answers'} (of {elements:,} events in all)"),
+            ("job", str(best / JOB_FILE)),
+            ("next", f"{_command()} explain {best / JOB_FILE}"),
+        ],
+    )
+
+
+def _command() -> str:
+    """How this program was called, as one can type it here."""
+    if shutil.which("bestbefore"):
+        return "bestbefore"
+    called = Path(sys.argv[0])
+    here = Path.cwd()
+    return str(called.relative_to(here)) if called.is_relative_to(here) else str(called)
+
+
+def _import_figure() -> None:
+    """Import matplotlib, which takes its time, while Spark takes even more."""
+    try:
+        import bestbefore.demo.figure  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise WorkError(f"{error}; the demo needs: pip install 'bestbefore[demo]'") from None
+
+
+@contextmanager
+def _world() -> Iterator[WorldProcess]:
+    with running_world(users=USERS, seed=SEED, delay_ms=DELAY_MS) as world:
+        yield world
+
+
+@contextmanager
+def _end_announced(console: Console) -> Iterator[None]:
+    """Say that the end is near when somebody asked for it, and let nobody hurry it."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        console.print("\nending Spark and the endpoint …")
+        raise
+    finally:
+        deaf()
+
+
+@contextmanager
+def _own_stderr(console: Console, log: Path) -> Iterator[None]:
+    """Keep Spark's messages out of the demo's: they go into a log."""
+    before = console.file
+    with stderr_into(log) as console.file:
+        try:
+            yield
+        finally:
+            console.file = before

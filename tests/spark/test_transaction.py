@@ -1,0 +1,157 @@
+"""A batch is a transaction: what a crash at each point of it leaves behind."""
+
+import json
+
+import pytest
+
+from bestbefore.engine import Engine
+from bestbefore.errors import WorkError
+
+from .conftest import EX
+
+U = [f"{EX}u{number}" for number in range(8)]
+
+
+class Crash(Exception):
+    """The end of the process, as far as the engine can tell."""
+
+
+def crashing_sink(answers, batch):
+    raise Crash("before the answers were written")
+
+
+@pytest.fixture
+def job(bench):
+    bench.mention((1_000, 1), (2_000, 2), (3_000, 3), (6_000, 4))
+    return bench.job(policy={"name": "WSJ-LRU"}, budget={"refreshes": 2})
+
+
+def test_a_repeated_batch_takes_its_refreshes_from_the_journal(bench, service, job):
+    with pytest.raises(WorkError, match="before the answers were written"):
+        bench.run(job, service, sink=crashing_sink)
+    (asked,) = service.asked
+    # The service changes before the batch is repeated; what was fetched is what is answered.
+    service.followers = {user: count + 1 for user, count in service.followers.items()}
+    bench.run(job, service)
+    assert service.asked == [asked]
+    assert bench.rows() == {1: [(U[1], "100"), (U[2], "200"), (U[3], "300")]}
+
+
+def test_a_crash_between_the_request_and_the_journal_wastes_budget_but_adds_none(
+    bench, service, job
+):
+    answer = service.fetch
+
+    def fetch_and_crash(keys, **limits):
+        answer(keys, **limits)
+        raise Crash("after the request was sent")
+
+    service.fetch = fetch_and_crash
+    with pytest.raises(WorkError, match="after the request was sent"):
+        bench.run(job, service)
+    service.fetch = answer
+    bench.run(job, service)
+    # Two requests' worth was reserved before it was sent; the repetition has nothing left.
+    assert [len(keys) for keys in service.asked] == [2]
+    assert bench.reports[-1].elected == 0
+    assert len(bench.rows()[1]) == 3
+
+
+def test_a_crash_after_the_commit_repeats_nothing(bench, service, job):
+    def crashing_report(_):
+        raise Crash("after the commit")
+
+    with pytest.raises(WorkError, match="after the commit"):
+        Engine(bench.spark).start(job, service=service, report=crashing_report).wait(60)
+    before = {file: file.stat().st_mtime_ns for file in bench.folder.glob("answers/*/*.json")}
+    running = bench.run(job, service)
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+    assert running.state.batch == 0
+    assert len(service.asked) == 1
+
+
+def test_the_view_survives_with_its_ages_and_best_before_times(bench, service, job):
+    first = bench.run(job, service).processor.view
+    again = bench.run(job, service).processor.view
+    assert again.keys == first.keys
+    for column in ("refreshed_ms", "best_before_ms", "interval_ms", "row_count"):
+        assert getattr(again.units, column).tolist() == getattr(first.units, column).tolist()
+    assert set(first.units.refreshed_ms.tolist()) == {5_000}
+
+
+def test_snapshots_replace_journals_and_old_segments_go(bench, service, job, monkeypatch):
+    monkeypatch.setattr("bestbefore.engine.batch._SNAPSHOT_EVERY", 4)
+    for number in range(6):
+        bench.mention((11_000 + number * 5_000, number % 8))
+    running = bench.run(job, service)
+    checkpoint = bench.folder / "checkpoint"
+    assert running.state.snapshot_batch == 3
+    assert len(list((checkpoint / "view").iterdir())) == 1
+    assert all(int(each.name[-12:]) > 3 for each in (checkpoint / "journal").iterdir())
+    assert len(list((checkpoint / "buffer").iterdir())) <= 4
+    assert list((checkpoint / "ledger").iterdir()) == []
+    assert len(list((checkpoint / "commits").iterdir())) == 2
+    ages = running.processor.view.units.refreshed_ms.tolist()
+    assert bench.run(job, service).processor.view.units.refreshed_ms.tolist() == ages
+
+
+def test_many_small_batches_in_one_window_are_merged_into_one_segment(bench, service, monkeypatch):
+    monkeypatch.setattr("bestbefore.spark.buffer._MOST_SEGMENTS", 3)
+    for number in range(8):
+        bench.mention((1_000 + number * 10, number % 8))
+    bench.mention((6_000, 0))
+    running = bench.run(bench.job(), service)
+    assert len(running.state.segments) <= 3
+    assert len(bench.rows()[1]) == 8
+
+
+@pytest.mark.parametrize("windows", [1, 100])
+def test_a_batch_takes_three_jobs_however_many_windows_are_due(bench, service, windows):
+    bench.mention((1_000, 1), (1_000 + windows * 5_000, 2))
+    running = bench.run(bench.job(), service)
+    tracker = bench.spark.sparkContext.statusTracker()
+    jobs = tracker.getJobIdsForGroup(str(running.query.runId))
+    assert len(bench.reports) == windows
+    # One makes the elements durable, job A reads the windows, job B joins and writes.
+    assert len(jobs) == 3
+
+
+def test_state_on_a_hadoop_file_system(bench, service, monkeypatch):
+    import bestbefore.engine.engine as module  # noqa: PLC0415
+    from bestbefore.spark.hadoop import HadoopStorage  # noqa: PLC0415
+
+    monkeypatch.setattr(module, "storage_at", lambda spark, root: HadoopStorage(spark, root))
+    bench.mention((1_000, 1), (6_000, 2))
+    bench.mention((11_000, 3))
+    job = bench.job(checkpoint={"path": f"file://{bench.folder}/remote"})
+    bench.run(job, service)
+    again = bench.run(job, service)
+    assert again.state.next_evaluation == 3
+    assert sorted(bench.rows()) == [1, 2]
+    storage = HadoopStorage(bench.spark, f"file://{bench.folder}/remote")
+    storage.write("x/y", b"\x00\xff")
+    storage.write("x/y", b"two")
+    assert storage.read("x/y") == b"two"
+    assert storage.names("x") == ["y"]
+    storage.delete("x")
+    assert storage.read("x/y") is None
+
+
+def test_answers_through_other_spark_sinks(bench, service):
+    bench.mention((1_000, 1), (6_000, 2))
+    bench.run(bench.job(sink={"format": "parquet", "path": "p"}), service)
+    table = bench.spark.read.parquet(str(bench.folder / "p"))
+    assert [row["rows"][0]["user"]["value"] for row in table.collect()] == [U[1]]
+    appended = bench.job(
+        sink={"format": "json", "mode": "append", "path": "j"}, checkpoint={"path": "c2"}
+    )
+    bench.run(appended, service)
+    (file,) = [each for each in bench.folder.glob("j/*.json") if each.read_text()]
+    assert json.loads(file.read_text())["evaluation"] == 1
+
+
+def test_answers_on_stdout(bench, service, capsys):
+    bench.mention((1_000, 1), (11_000, 2))
+    bench.run(bench.job(sink={"format": "stdout"}), service)
+    lines = capsys.readouterr().out.splitlines()
+    assert [json.loads(line)["evaluation"] for line in lines] == [1, 2]

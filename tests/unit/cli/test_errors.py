@@ -1,0 +1,123 @@
+"""Mistakes in the input: exit code 2 and one clear line, before Spark is started."""
+
+import sys
+
+import pytest
+
+from bestbefore.cli.main import app, guarded
+
+QUERY = """PREFIX : <http://example.org/>
+REGISTER RSTREAM :out AS
+SELECT ?user ?followers
+FROM NAMED WINDOW :w ON :s [RANGE PT10M STEP PT1M]
+WHERE { WINDOW :w { ?user :isMentionedIn ?post }
+        SERVICE :bkg { ?user :hasFollowers ?followers }
+}
+"""
+JOB = """
+[query]
+file = "query.rq"
+[streams.s]
+path = "stream"
+[services.bkg]
+endpoint = "http://127.0.0.1:9/query"
+"""
+
+
+@pytest.fixture
+def bestbefore(tmp_path, monkeypatch, capsys):
+    """Run a command in an empty folder that holds a job; return its code, stdout and stderr."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "stream").mkdir()
+    (tmp_path / "query.rq").write_text(QUERY)
+    (tmp_path / "job.toml").write_text(JOB)
+
+    def run(*arguments):
+        monkeypatch.setattr(sys, "argv", ["bestbefore", *arguments])
+        code = guarded(app)
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    run.folder = tmp_path
+    return run
+
+
+def refused(outcome):
+    """The one line of a refusal."""
+    code, out, err = outcome
+    assert code == 2
+    assert out == ""
+    (line,) = err.splitlines()
+    return line
+
+
+def with_query(bestbefore, old, new):
+    assert old in QUERY
+    (bestbefore.folder / "query.rq").write_text(QUERY.replace(old, new))
+    return refused(bestbefore("run", "job.toml"))
+
+
+def with_job(bestbefore, extra):
+    (bestbefore.folder / "job.toml").write_text(JOB + extra)
+    return refused(bestbefore("run", "job.toml"))
+
+
+def test_no_such_file(bestbefore):
+    assert refused(bestbefore("run", "nope.toml")) == "bestbefore: no such file: nope.toml"
+    assert refused(bestbefore("explain", "nope.rq")) == "bestbefore: no such file: nope.rq"
+
+
+def test_a_malformed_query_names_line_and_column(bestbefore):
+    line = with_query(bestbefore, "?user :isMentionedIn ?post }", "?user :isMentionedIn }")
+    assert "line 5, column 42" in line
+
+
+def test_unsupported_sparql_is_named_with_its_place(bestbefore):
+    line = with_query(bestbefore, "\n}\n", "\n OPTIONAL { ?user :x ?y } }\n")
+    assert "OPTIONAL" in line
+    assert "line 7, column 2" in line
+
+
+def test_an_unknown_policy_lists_the_nearest(bestbefore):
+    line = with_job(bestbefore, '[policy]\nname = "WSJ-WMB"\n')
+    assert "unknown policy 'WSJ-WMB'; did you mean 'WSJ-WBM'" in line
+
+
+def test_window_and_service_must_share_a_variable(bestbefore):
+    line = with_query(bestbefore, "{ ?user :has", "{ ?x :has")
+    assert "WINDOW (?user, ?post) and SERVICE (?x, ?followers) share no variable" in line
+
+
+def test_a_negative_budget(bestbefore):
+    line = with_job(bestbefore, "[budget]\nrefreshes = -3\n")
+    assert "budget.refreshes = -3: it must be a whole number ≥ 0" in line
+
+
+def test_a_window_of_no_width(bestbefore):
+    assert "line 4" in with_query(bestbefore, "PT10M", "PT0S")
+
+
+def test_a_missing_stream_folder_is_said_before_anything_is_loaded(bestbefore):
+    (bestbefore.folder / "stream").rmdir()
+    assert "no such folder" in refused(bestbefore("run", "job.toml"))
+
+
+def test_usage_errors_are_exit_code_2_too(bestbefore):
+    assert bestbefore("run")[0] == 2
+    assert bestbefore("dance")[0] == 2
+
+
+def test_policies_go_to_stdout(bestbefore):
+    code, out, err = bestbefore("policies")
+    assert (code, err) == (0, "")
+    assert [line.split("\t")[0] for line in out.splitlines()][:2] == ["WST", "GNR-RND"]
+
+
+def test_explain_without_spark(bestbefore):
+    code, out, _ = bestbefore("explain", "job.toml", "--no-spark")
+    assert code == 0
+    assert "join key: ?user" in out
+    assert "budget.refreshes = 10" in out
+    assert "RANGE PT10M STEP PT1M" in out
+    code, out, _ = bestbefore("explain", QUERY, "--no-spark")
+    assert "join key: ?user" in out
