@@ -48,7 +48,7 @@ def world(oxigraph, tmp_path):
             json.dumps(
                 {
                     "ts": 1_700_000_000_000 + number * 20_000 + each * 50,
-                    "data": f"<{EX}u{(each * 7 + number) % 50}> <{EX}isMentionedIn> <{EX}p{each}> .",
+                    "data": f"<{EX}u{(each * 7 + number) % 50}> <{EX}isMentionedIn> <{EX}p> .",
                 }
             )
             for each in range(400)

@@ -120,7 +120,7 @@ def test_state_on_a_hadoop_file_system(bench, service, monkeypatch):
     import bestbefore.engine.engine as module  # noqa: PLC0415
     from bestbefore.spark.hadoop import HadoopStorage  # noqa: PLC0415
 
-    monkeypatch.setattr(module, "storage_at", lambda spark, root: HadoopStorage(spark, root))
+    monkeypatch.setattr(module, "storage_at", HadoopStorage)
     bench.mention((1_000, 1), (6_000, 2))
     bench.mention((11_000, 3))
     job = bench.job(checkpoint={"path": f"file://{bench.folder}/remote"})

@@ -20,7 +20,7 @@ WHERE {{
   SERVICE :bkg {{ ?user :hasFollowers ?followers }}
   FILTER (?followers > {THRESHOLD})
 }}
-"""
+"""  # noqa: S608 - SPARQL, without a word from outside
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ def stderr_into(log: Path) -> Iterator[TextIO]:
     """Send what libraries and child processes say on stderr to a log, and yield the real stderr."""
     sys.stderr.flush()
     real = os.dup(2)
-    with log.open("wb") as file:
+    with log.open("ab") as file:
         os.dup2(file.fileno(), 2)
     try:
         with os.fdopen(os.dup(real), "w", encoding="utf-8") as stderr:

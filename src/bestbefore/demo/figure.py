@@ -1,47 +1,49 @@
 """The picture of the demo: how fresh the answers of each contender were, second by second."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 
-import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
 
-mpl.use("Agg")
+from bestbefore.demo.live_run import Run
+from bestbefore.demo.scores import score
 
-from matplotlib.axes import Axes  # noqa: E402 - the backend comes first
-from matplotlib.figure import Figure  # noqa: E402
-from matplotlib.ticker import PercentFormatter  # noqa: E402
-
-from bestbefore.demo.live_run import Run  # noqa: E402
-from bestbefore.demo.scores import score  # noqa: E402
-
-_INK, _FAINT = "#333333", "#8A8A8A"
+_INK, _FAINT, _GRID = "#333333", "#8A8A8A", "#E4E4E4"
 _SIZE_IN, _DPI = (9.0, 5.0), 150
-_APART = 0.115
+# The least distance of two labels, as a share of the axis.
+_APART = 0.13
 
 
 def draw(runs: Sequence[Run], path: Path) -> None:
     """Write the picture as a PNG."""
     figure = Figure(figsize=_SIZE_IN, dpi=_DPI, facecolor="white")
-    axes = figure.add_axes((0.075, 0.13, 0.645, 0.68))
+    FigureCanvasAgg(figure)
+    axes = figure.add_axes((0.075, 0.12, 0.655, 0.68))
     for run in runs:
         _plot(axes, run)
+    _frame(axes, runs)
     for run, height in zip(runs, _label_heights(runs), strict=True):
         _label(axes, run, height)
-    _frame(axes, runs)
     _title(figure)
     figure.savefig(path)
 
 
 def _plot(axes: Axes, run: Run) -> None:
     colour = run.contender.colour
-    shown = [each for each in run.evaluations if each.true_freshness is not None]
-    seconds = [each.offset_s for each in shown]
-    estimates = [each.quality.estimated_freshness for each in shown]
+    seconds = [each.offset_s for each in run.evaluations]
+    estimates = [_number(each.quality.estimated_freshness) for each in run.evaluations]
+    truth = [_number(each.true_freshness) for each in run.evaluations]
     axes.plot(seconds, estimates, color=colour, linewidth=1.0, linestyle=(0, (4, 3)), alpha=0.8)
-    truth = [each.true_freshness for each in shown]
-    axes.plot(
-        seconds, truth, color=colour, linewidth=2.6, marker="o", markersize=4.5, clip_on=False
-    )
+    axes.plot(seconds, truth, color=colour, linewidth=2.6, marker="o", markersize=5, clip_on=False)
+
+
+def _number(share: float | None) -> float:
+    """A gap in the line, where an answer has no rows."""
+    return float("nan") if share is None else share
 
 
 def _label_heights(runs: Sequence[Run]) -> list[float]:
@@ -52,33 +54,36 @@ def _label_heights(runs: Sequence[Run]) -> list[float]:
     ]
     heights = list(last)
     order = sorted(range(len(runs)), key=lambda place: last[place])
-    for below, above in zip(order, order[1:], strict=False):
+    for below, above in pairwise(order):
         heights[above] = max(heights[above], heights[below] + _APART)
     return heights
 
 
 def _label(axes: Axes, run: Run, height: float) -> None:
-    found = score(run)
-    end = max((each.offset_s for each in run.evaluations), default=0.0)
-    each = f"{found.requests_each:.0f} requests per evaluation"
-    place = {"xy": (end, height), "xytext": (14, 0), "textcoords": "offset points"}
-    axes.annotate(
-        f"{run.contender.name} ({run.contender.policy})",
-        **place,
-        color=run.contender.colour,
-        fontsize=11,
-        fontweight="bold",
-        verticalalignment="bottom",
-        annotation_clip=False,
+    found, contender = score(run), run.contender
+    end = axes.get_xlim()[1]
+    lines = (
+        (f"{contender.name} ({contender.policy})", contender.colour, "bold", 11, "bottom"),
+        (
+            f"{found.freshness:.0%} fresh, {found.requests_each:.0f} requests each",
+            _INK,
+            "normal",
+            9.5,
+            "top",
+        ),
     )
-    axes.annotate(
-        f"{found.freshness:.0%} fresh, {each}",
-        **place,
-        color=_INK,
-        fontsize=9,
-        verticalalignment="top",
-        annotation_clip=False,
-    )
+    for text, colour, weight, size, side in lines:
+        axes.annotate(
+            text,
+            (end, height),
+            xytext=(14, 0),
+            textcoords="offset points",
+            color=colour,
+            fontsize=size,
+            fontweight=weight,
+            verticalalignment=side,
+            annotation_clip=False,
+        )
 
 
 def _frame(axes: Axes, runs: Sequence[Run]) -> None:
@@ -86,8 +91,8 @@ def _frame(axes: Axes, runs: Sequence[Run]) -> None:
     axes.set_xlim(0.5, max(end, 1.0))
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_xlabel("seconds since the start of the run, one evaluation per second", color=_INK)
-    axes.grid(axis="y", color="#E4E4E4", linewidth=0.8)
+    axes.set_xlabel("seconds since the start of the run (an evaluation every second)", color=_INK)
+    axes.grid(axis="y", color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(colors=_INK, length=0)
     for side in ("top", "right", "left"):
@@ -96,12 +101,11 @@ def _frame(axes: Axes, runs: Sequence[Run]) -> None:
 
 
 def _title(figure: Figure) -> None:
-    figure.text(0.03, 0.93, "How much of the answer is still true?", fontsize=15, fontweight="bold")
     figure.text(
-        0.03,
-        0.87,
-        "Answer rows that agree with the endpoint when the answer is written (lines), "
-        "and bestbefore's own estimate (dashes)",
-        fontsize=9.5,
-        color=_INK,
+        0.03, 0.925, "How much of the answer is still true?", fontsize=15, fontweight="bold"
     )
+    below = (
+        "Share of the answer's rows that agree with the endpoint when the answer is written"
+        " (lines), and bestbefore's estimate of it (dashes)"
+    )
+    figure.text(0.03, 0.865, below, fontsize=9, color=_INK)

@@ -81,7 +81,6 @@ def update(due: list[Change]) -> str:
     """The SPARQL UPDATE that applies changes which are due together, the last of each user."""
     values = {change.user.iri: change.followers for change in due}
     rows = " ".join(f"(<{iri}> {followers})" for iri, followers in values.items())
-    return (
-        f"DELETE {{ ?user <{FOLLOWERS}> ?old }} INSERT {{ ?user <{FOLLOWERS}> ?new }}\n"
-        f"WHERE {{ VALUES (?user ?new) {{ {rows} }} ?user <{FOLLOWERS}> ?old }}"
-    )
+    before, after = f"{{ ?user <{FOLLOWERS}> ?old }}", f"{{ ?user <{FOLLOWERS}> ?new }}"
+    chosen = f"WHERE {{ VALUES (?user ?new) {{ {rows} }} ?user <{FOLLOWERS}> ?old }}"
+    return f"DELETE {before} INSERT {after} {chosen}"

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -11,7 +12,7 @@ from bestbefore.demo.contenders import Contender
 from bestbefore.demo.live_run import Evaluation
 from bestbefore.demo.scores import Score
 
-_BAR = 20
+_BAR = 15
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _HEAD = (
     f"  {'time':>5}  {'answers':>7}  {'refreshed':>9}  {'requests':>8}  {'estimated':>9}"
@@ -55,7 +56,7 @@ def facts(console: Console, rows: Sequence[tuple[str, str]]) -> None:
 
 def heading(console: Console, contender: Contender, *, number: int, of: int) -> None:
     """Announce a run."""
-    title = f"{contender.name} ({contender.policy})"
+    title = f"{contender.title} ({contender.policy})"
     console.print()
     console.print(Text.assemble((f"{number}/{of}  ", "dim"), (title, f"bold {contender.colour}")))
     console.print(Text(_HEAD, style="dim"))
@@ -78,29 +79,26 @@ def evaluation_line(evaluation: Evaluation, colour: str) -> Text:
 
 def comparison(scores: Sequence[Score]) -> Table:
     """The table at the end."""
-    table = Table(title=None, header_style="bold", pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
     table.add_column("policy", no_wrap=True)
+    table.add_column("", no_wrap=True)
     for name in (
         "true\nfreshness",
-        "at the\nend",
-        "estimated\nfreshness",
-        "requests per\nevaluation",
-        "requests\nin all",
+        "esti-\nmated",
+        "requests/\nevaluation",
+        "requests",
         "latency",
-        "waiting for\nthe endpoint",
+        "endpoint\nwait",
     ):
         table.add_column(name, justify="right", no_wrap=True)
     for each in scores:
-        name = Text.assemble(
-            (each.contender.name, f"bold {each.contender.colour}"), f" ({each.contender.policy})"
-        )
         table.add_row(
-            name,
+            Text(each.contender.policy, style=f"bold {each.contender.colour}"),
+            Text(each.contender.name),
             percent(each.freshness),
-            percent(each.final_freshness),
             percent(each.estimated),
             f"{each.requests_each:.0f}",
-            f"{each.requests}",
+            f"{each.requests:,}",
             f"{each.latency_s:.1f} s",
             f"{each.service_s:.2f} s",
         )

@@ -12,7 +12,6 @@ from bestbefore.demo import screen
 from bestbefore.demo.contenders import (
     JOB_FILE,
     QUERY,
-    SLIDE_S,
     WIDTH_S,
     Contender,
     clear_folder,
@@ -28,15 +27,15 @@ from bestbefore.errors import WorkError
 from bestbefore.time import monotonic_s
 
 USERS = 400
-BUDGET = 20
+BUDGET = 16
 DELAY_MS = 40
-MENTIONS_PER_SECOND = 1_250
+MENTIONS_PER_SECOND = 1_400
 SEED = 7
 FIGURE, LOG = "freshness.png", "spark.log"
 
 # Without a wish for the length of a run, everything together takes less than a minute.
-_WHOLE_S, _AFTERWARDS_S, _AROUND_A_RUN_S = 55.0, 2.0, 2.0
-_SHORTEST_S, _LONGEST_S = 6, 12
+_WHOLE_S, _AFTERWARDS_S, _AROUND_A_RUN_S = 56.0, 1.5, 4.0
+_SHORTEST_S, _LONGEST_S = 8, 12
 
 
 def run_demo(out: Path, *, seconds: int | None, console: Console) -> None:
@@ -46,8 +45,9 @@ def run_demo(out: Path, *, seconds: int | None, console: Console) -> None:
     out.mkdir(parents=True, exist_ok=True)
     for contender in cast:
         clear_folder(contender, out)
+    (out / LOG).unlink(missing_ok=True)
     with ending_on_signals(), _own_stderr(console, out / LOG):
-        with starting_spark() as spark, _world() as world, _end_announced(console):
+        with starting_spark(out / LOG) as spark, _world() as world, _end_announced(console):
             stage = _set_up(console, spark, world, out)
             with screen.waiting(console, "warming up Spark"):
                 warm_up(stage, cast[1])
@@ -70,12 +70,12 @@ def _set_up(console: Console, spark: SparkStart, world: WorldProcess, out: Path)
     screen.facts(
         console,
         [
-            ("endpoint", f"oxigraph on 127.0.0.1:{world.oxigraph_port}, {USERS} users; "
-             f"{pace:.0f} changes a second by SPARQL UPDATE, each user at its own pace"),
-            ("", f"asked through 127.0.0.1:{world.port}, which answers each request after "
-             f"{DELAY_MS} ms, as a remote one would"),
-            ("stream", f"{MENTIONS_PER_SECOND:,} mentions a second, as RDF in files"),
-            ("window", f"the last {WIDTH_S} s, evaluated every {SLIDE_S} s by Spark"),
+            ("endpoint", f"oxigraph on 127.0.0.1:{world.oxigraph_port}, {USERS} users, each changed"),
+            ("", f"at its own pace by SPARQL UPDATE, {pace:.0f} times a second in all"),
+            ("", f"asked through 127.0.0.1:{world.port}, which answers each request"),
+            ("", f"after {DELAY_MS} ms, as a remote endpoint would"),
+            ("stream", f"{MENTIONS_PER_SECOND:,} mentions a second, as RDF in files of JSON lines"),
+            ("window", f"the last {WIDTH_S} s, evaluated on Spark every second"),
             ("budget", f"{BUDGET} refreshes per evaluation, one request each"),
         ],
     )  # fmt: skip
@@ -109,7 +109,7 @@ def _conclude(console: Console, runs: Sequence[Run], out: Path) -> None:
 
     draw(runs, out / FIGURE)
     scores = [score(run) for run in runs]
-    data = Console(highlight=False, soft_wrap=True)
+    data = Console(highlight=False)
     data.print()
     data.print(screen.comparison(scores))
     data.print(conclusion(*scores), soft_wrap=not data.is_terminal)
@@ -166,7 +166,8 @@ def _end_announced(console: Console) -> Iterator[None]:
 def _own_stderr(console: Console, log: Path) -> Iterator[None]:
     """Keep Spark's messages out of the demo's: they go into a log."""
     before = console.file
-    with stderr_into(log) as console.file:
+    with stderr_into(log) as stderr:
+        console.file = stderr
         try:
             yield
         finally:

@@ -1,10 +1,12 @@
-"""Spark for the demo: started on a thread of its own while the rest gets ready, and ended for good."""
+"""Spark for the demo: started on a thread while the rest gets ready, and ended for good."""
 
 import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from threading import Thread
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -12,8 +14,9 @@ from bestbefore.errors import WorkError
 from bestbefore.spark.session import local_session
 
 _PATIENCE_S = 10.0
-# For a JVM that lives a minute, compiling twice costs more than it gives.
-_SHORT_LIVED = os.environ.get("JX", "-XX:TieredStopAtLevel=1")
+# For a JVM that lives a minute, compiling twice and collecting in parallel cost more than they
+# give.
+_SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _OPTIONS = "SPARK_SUBMIT_OPTS"
 
 
@@ -24,8 +27,9 @@ class SparkStart(Thread):
     because PySpark then leaves the handling of Ctrl-C to us.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, log: Path) -> None:
         super().__init__(name="spark start", daemon=True)
+        self._log = log
         self._session: SparkSession | None = None
         self._failure: Exception | None = None
 
@@ -34,16 +38,15 @@ class SparkStart(Thread):
         before = os.environ.get(_OPTIONS)
         os.environ[_OPTIONS] = f"{_SHORT_LIVED} {before or ''}".strip()
         try:
-            self._session = local_session(name="bestbefore demo")
-        except Exception as failure:  # noqa: BLE001 - it is raised where the session is wanted
+            self._session = local_session(name="bestbefore demo", log=self._log)
+        except Exception as failure:
             self._failure = failure
 
     def session(self) -> SparkSession:
         """The session, as soon as it runs."""
         self.join()
         if self._session is None:
-            lines = str(self._failure).strip().splitlines()
-            raise WorkError(f"Spark did not start: {lines[0] if lines else self._failure!r}")
+            raise self._failure or WorkError("Spark did not start")
         return self._session
 
     def end(self) -> None:
@@ -55,7 +58,7 @@ class SparkStart(Thread):
         self.join()
         if self._session is None:
             return
-        gateway = self._session.sparkContext._gateway
+        gateway: Any = self._session.sparkContext._gateway
         gateway.proc.terminate()
         try:
             gateway.proc.wait(_PATIENCE_S)
@@ -67,9 +70,9 @@ class SparkStart(Thread):
 
 
 @contextmanager
-def starting_spark() -> Iterator[SparkStart]:
+def starting_spark(log: Path) -> Iterator[SparkStart]:
     """Spark, from here to the end of the block."""
-    start = SparkStart()
+    start = SparkStart(log)
     start.start()
     try:
         yield start

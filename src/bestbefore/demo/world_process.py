@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from bestbefore.errors import WorkError
 
@@ -37,7 +38,7 @@ class WorldProcess:
         body = json.dumps({"log": str(log.absolute()), "span_ms": span_ms}).encode()
         kind = {"Content-Type": "application/json"}
         url = f"http://127.0.0.1:{self.port}/reset"
-        request = urllib.request.Request(url, body, kind)  # noqa: S310 - http, by construction
+        request = urllib.request.Request(url, body, kind)
         try:
             _opener.open(request, timeout=_PATIENCE_S).close()
         except (OSError, urllib.error.URLError) as error:
@@ -75,7 +76,7 @@ def running_world(*, users: int, seed: int, delay_ms: int) -> Iterator[WorldProc
 def _greeted(process: subprocess.Popen[str]) -> WorldProcess:
     assert process.stdout is not None  # noqa: S101 - it is a pipe
     line = process.stdout.readline()
-    said = json.loads(line) if line else {"error": "the demo's endpoint did not start"}
+    said: dict[str, Any] = json.loads(line or '{"error": "the demo\'s endpoint did not start"}')
     if "error" in said:
         raise WorkError(said["error"])
     return WorldProcess(process, said["port"], said["oxigraph_port"])

@@ -10,7 +10,7 @@ from bestbefore.engine.key_statistics import MAPPINGS, REMAINING
 from bestbefore.query import ContinuousQuery, QueryPlan
 from bestbefore.spark.answers import answer_rows, evaluations
 from bestbefore.spark.columns import TIME, WINDOW, column_of
-from bestbefore.spark.content import WindowContent
+from bestbefore.spark.content import WindowContent, ceiling_division
 from bestbefore.spark.patterns import Dataset, compile_pattern
 
 
@@ -26,10 +26,10 @@ def window_job(plan: QueryPlan, content: WindowContent) -> WindowJob:
     """The WINDOW mappings of all due windows, and per window and join key how many have which L."""
     key = [column_of(each.name) for each in plan.join_key]
     found = compile_pattern(plan.window_pattern, Dataset(graph=content))
-    closing = F.col(WINDOW) * content.window.slide_ms + content.window.t0_ms
-    # L = ⌈(time + ω − c)/β⌉; with c on the grid of slides this is a division of whole numbers.
-    left = F.col(TIME) + content.window.width_ms - closing + content.window.slide_ms - 1
-    remaining = F.call_function("div", left, F.lit(content.window.slide_ms))
+    window = content.window
+    # L = ⌈(time + ω − c)/β⌉ with c = t0 + i·β, equation 3 of acqua.
+    left = f"({TIME} + {window.width_ms - window.t0_ms} - {WINDOW} * {window.slide_ms})"
+    remaining = F.expr(ceiling_division(left, window.slide_ms))
     # Partitioned as both the statistics and the join of job B need it: one shuffle serves the two.
     mappings = found.withColumn(REMAINING, remaining).repartition(WINDOW, *key)
     statistics = mappings.groupBy(WINDOW, *key, REMAINING).agg(F.count("*").alias(MAPPINGS))

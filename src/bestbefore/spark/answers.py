@@ -46,11 +46,11 @@ def evaluations(rows: DataFrame, due: DataFrame, window: SlidingWindow) -> DataF
             F.avg("~").alias(FRESH),
         )
     )
-    at = F.col("#") * window.slide_ms + window.t0_ms
+    at = f"`#` * {window.slide_ms} + {window.t0_ms}"
     return grouped.select(
         F.col("#").alias("evaluation"),
-        at.alias("at"),
-        F.array(at - window.width_ms, at).alias("window"),
+        F.expr(f"{at} AS at"),
+        F.expr(f"array({at} - {window.width_ms}, {at}) AS window"),
         _json_rows(tuple(names)).alias("rows"),
         "count",
         FRESH,

@@ -1,4 +1,8 @@
-"""The content of all due windows at once: an RDF graph per window, in one DataFrame."""
+"""The content of all due windows at once: an RDF graph per window, in one DataFrame.
+
+Arithmetic on windows is written as SQL text over whole numbers: a column of it would cost a call to
+the JVM per operator, in every batch.
+"""
 
 from dataclasses import dataclass
 
@@ -26,33 +30,29 @@ class WindowContent:
         """The wanted triples of every window: `window`, `s`, `p`, `o` and the latest `time`."""
         opening, _ = self.window.bounds(self.first)
         _, closing = self.window.bounds(self.last)
-        inside = (F.col(TIME) > opening) & (F.col(TIME) <= closing) & wanted
-        panes = _latest(self.elements.filter(inside).withColumn("pane", self._pane()), "pane")
-        spread = panes.withColumn(WINDOW, F.explode(self._windows(F.col("pane")))).drop("pane")
-        return spread if self._one_pane_per_window else _latest(spread, WINDOW)
+        inside = self.elements.filter(f"{TIME} > {opening} AND {TIME} <= {closing}").filter(wanted)
+        panes = _latest(inside.selectExpr(f"{self._pane()} AS pane", TIME, "s", "p", "o"), "pane")
+        windows = f"explode({self._windows()}) AS {WINDOW}"
+        spread = panes.selectExpr(windows, TIME, "s", "p", "o")
+        one_pane_per_window = self.window.pane_ms == self.window.width_ms
+        return spread if one_pane_per_window else _latest(spread, WINDOW)
 
-    @property
-    def _one_pane_per_window(self) -> bool:
-        return self.window.pane_ms == self.window.width_ms
-
-    def _pane(self) -> Column:
+    def _pane(self) -> str:
         """Pane k is (t0 + (k − 1)·g, t0 + k·g] with g the pane length."""
-        return _ceiling_division(F.col(TIME) - self.window.t0_ms, self.window.pane_ms)
+        return ceiling_division(f"({TIME} - {self.window.t0_ms})", self.window.pane_ms)
 
-    def _windows(self, pane: Column) -> Column:
+    def _windows(self) -> str:
         """The due windows i that hold a pane: k·g ≤ i·β < k·g + ω."""
-        end = pane * self.window.pane_ms
-        from_window = _ceiling_division(end, self.window.slide_ms)
-        to_window = _ceiling_division(end + self.window.width_ms, self.window.slide_ms) - 1
-        low = F.greatest(from_window, F.lit(self.first))
-        high = F.least(to_window, F.lit(self.last))
-        return F.when(low <= high, F.sequence(low, high))
+        end, slide = f"pane * {self.window.pane_ms}", self.window.slide_ms
+        low = f"greatest({ceiling_division(f'({end})', slide)}, {self.first}L)"
+        beyond = ceiling_division(f"({end} + {self.window.width_ms})", slide)
+        high = f"least({beyond} - 1, {self.last}L)"
+        return f"CASE WHEN {low} <= {high} THEN sequence({low}, {high}) END"
 
 
-def _ceiling_division(dividend: Column, divisor: int) -> Column:
+def ceiling_division(dividend: str, divisor: int) -> str:
     """⌈dividend / divisor⌉ in whole numbers: doubles would lose milliseconds of far times."""
-    padding = F.pmod(-dividend, F.lit(divisor))
-    return F.call_function("div", dividend + padding, F.lit(divisor))
+    return f"(({dividend} + pmod(-{dividend}, {divisor}L)) div {divisor}L)"
 
 
 def _latest(triples: DataFrame, scope: str) -> DataFrame:

@@ -18,6 +18,8 @@ _LOCAL = {
     "spark.driver.bindAddress": "127.0.0.1",
     # Stopping a query inside foreachBatch runs a deeply recursive regular expression.
     "spark.driver.extraJavaOptions": "-Xss8m",
+    # Noting the line of Python behind every column costs more than building the column.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.streaming.minBatchesToRetain": "10",
 }

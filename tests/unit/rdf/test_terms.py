@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from bestbefore.errors import InputError, ServiceError
 from bestbefore.rdf.json_results import encode_json_term, term_from_json, term_to_json
-from bestbefore.rdf.terms import XSD, IRI, BlankNode, Literal, decode, encode, to_sparql
+from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal, decode, encode, to_sparql
 
 characters = st.characters(exclude_categories=["Cs"])
 literals = st.one_of(

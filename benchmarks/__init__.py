@@ -1,0 +1,1 @@
+"""Benchmarks: figures as ratios within one run, because machines differ and are noisy."""
