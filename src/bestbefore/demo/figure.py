@@ -7,7 +7,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import MaxNLocator, PercentFormatter
 
 from bestbefore.demo.live_run import Run
 from bestbefore.demo.scores import score
@@ -22,7 +22,7 @@ def draw(runs: Sequence[Run], path: Path) -> None:
     """Write the picture as a PNG."""
     figure = Figure(figsize=_SIZE_IN, dpi=_DPI, facecolor="white")
     FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.075, 0.12, 0.655, 0.68))
+    axes = figure.add_axes((0.075, 0.12, 0.615, 0.68))
     for run in runs:
         _plot(axes, run)
     _frame(axes, runs)
@@ -65,7 +65,7 @@ def _label(axes: Axes, run: Run, height: float) -> None:
     lines = (
         (f"{contender.name} ({contender.policy})", contender.colour, "bold", 11, "bottom"),
         (
-            f"{found.freshness:.0%} fresh, {found.requests_each:.0f} requests each",
+            f"{found.freshness:.0%} fresh, {found.requests_each:.0f} requests per evaluation",
             _INK,
             "normal",
             9.5,
@@ -90,6 +90,7 @@ def _frame(axes: Axes, runs: Sequence[Run]) -> None:
     end = max((each.offset_s for run in runs for each in run.evaluations), default=1.0)
     axes.set_xlim(0.5, max(end, 1.0))
     axes.set_ylim(0, 1)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.set_xlabel("seconds since the start of the run (an evaluation every second)", color=_INK)
     axes.grid(axis="y", color=_GRID, linewidth=0.8)
@@ -102,7 +103,11 @@ def _frame(axes: Axes, runs: Sequence[Run]) -> None:
 
 def _title(figure: Figure) -> None:
     figure.text(
-        0.03, 0.925, "How much of the answer is still true?", fontsize=15, fontweight="bold"
+        0.03,
+        0.925,
+        "How fresh the answers are, evaluation by evaluation",
+        fontsize=15,
+        fontweight="bold",
     )
     below = (
         "Share of the answer's rows that agree with the endpoint when the answer is written"

@@ -79,7 +79,7 @@ def evaluation_line(evaluation: Evaluation, colour: str) -> Text:
 
 def comparison(scores: Sequence[Score]) -> Table:
     """The table at the end."""
-    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=(0, 1), pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=0, pad_edge=False)
     table.add_column("policy", no_wrap=True)
     table.add_column("", no_wrap=True)
     for name in (

@@ -70,8 +70,8 @@ def _set_up(console: Console, spark: SparkStart, world: WorldProcess, out: Path)
     screen.facts(
         console,
         [
-            ("endpoint", f"oxigraph on 127.0.0.1:{world.oxigraph_port}, {USERS} users, each changed"),
-            ("", f"at its own pace by SPARQL UPDATE, {pace:.0f} times a second in all"),
+            ("endpoint", f"oxigraph on 127.0.0.1:{world.oxigraph_port}, {USERS} users, each"),
+            ("", f"changed at its own pace by SPARQL UPDATE, {pace:.0f} times a second in all"),
             ("", f"asked through 127.0.0.1:{world.port}, which answers each request"),
             ("", f"after {DELAY_MS} ms, as a remote endpoint would"),
             ("stream", f"{MENTIONS_PER_SECOND:,} mentions a second, as RDF in files of JSON lines"),

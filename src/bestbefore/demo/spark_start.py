@@ -5,7 +5,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -18,6 +18,11 @@ _PATIENCE_S = 10.0
 # give.
 _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _OPTIONS = "SPARK_SUBMIT_OPTS"
+# Nor does it pay to compile a plan for a thousand rows.
+_UNCOMPILED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 class SparkStart(Thread):
@@ -30,21 +35,26 @@ class SparkStart(Thread):
     def __init__(self, log: Path) -> None:
         super().__init__(name="spark start", daemon=True)
         self._log = log
+        self._over = Event()
         self._session: SparkSession | None = None
         self._failure: Exception | None = None
 
     def run(self) -> None:
         """Start the session."""
-        before = os.environ.get(_OPTIONS)
-        os.environ[_OPTIONS] = f"{_SHORT_LIVED} {before or ''}".strip()
+        os.environ.setdefault(_OPTIONS, _SHORT_LIVED)
         try:
-            self._session = local_session(name="bestbefore demo", log=self._log)
+            session = local_session(name="bestbefore demo", log=self._log)
+            for name, value in _UNCOMPILED.items():
+                session.conf.set(name, value)
+            self._session = session
         except Exception as failure:
             self._failure = failure
+        finally:
+            self._over.set()
 
     def session(self) -> SparkSession:
         """The session, as soon as it runs."""
-        self.join()
+        self._over.wait()
         if self._session is None:
             raise self._failure or WorkError("Spark did not start")
         return self._session
@@ -55,7 +65,7 @@ class SparkStart(Thread):
         By its process, not by PySpark's `stop`: after Ctrl-C the connection to the JVM may be in
         the middle of a reply.
         """
-        self.join()
+        self._over.wait()
         if self._session is None:
             return
         gateway: Any = self._session.sparkContext._gateway

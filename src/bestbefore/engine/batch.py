@@ -263,11 +263,11 @@ class BatchProcessor:
     def _clean_up(self, before: State, after: State, records: list[Quality]) -> None:
         """Remove what the committed state no longer refers to; a crash here leaves only litter."""
         kept = {each.name for each in after.segments}
-        for each in (*before.segments, *after.segments):
-            if each.name not in kept:
-                self.storage.delete(f"buffer/{each.name}")
-        for each in records:
-            Ledger(self.storage).close(each.evaluation)
+        for segment in (*before.segments, *after.segments):
+            if segment.name not in kept:
+                self.storage.delete(f"buffer/{segment.name}")
+        for record in records:
+            Ledger(self.storage).close(record.evaluation)
         if after.snapshot != before.snapshot:
             self.storage.delete(f"view/{before.snapshot}")
             journal = Journal(self.storage)

@@ -6,11 +6,17 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.engine.key_statistics import MAPPINGS, REMAINING
 from bestbefore.query import ContinuousQuery, QueryPlan
 from bestbefore.spark.answers import answer_rows, evaluations
-from bestbefore.spark.columns import TIME, WINDOW, column_of
-from bestbefore.spark.content import WindowContent, ceiling_division
+from bestbefore.spark.columns import (
+    FROM_WINDOW,
+    MAPPINGS,
+    REMAINING,
+    TO_WINDOW,
+    WINDOW,
+    column_of,
+)
+from bestbefore.spark.content import WindowContent
 from bestbefore.spark.patterns import Dataset, compile_pattern
 
 
@@ -25,15 +31,30 @@ class WindowJob:
 def window_job(plan: QueryPlan, content: WindowContent) -> WindowJob:
     """The WINDOW mappings of all due windows, and per window and join key how many have which L."""
     key = [column_of(each.name) for each in plan.join_key]
+    kept = [column_of(each.name) for each in plan.window_outputs]
     found = compile_pattern(plan.window_pattern, Dataset(graph=content))
-    window = content.window
-    # L = ⌈(time + ω − c)/β⌉ with c = t0 + i·β, equation 3 of acqua.
-    left = f"({TIME} + {window.width_ms - window.t0_ms} - {WINDOW} * {window.slide_ms})"
-    remaining = F.expr(ceiling_division(left, window.slide_ms))
-    # Partitioned as both the statistics and the join of job B need it: one shuffle serves the two.
-    mappings = found.withColumn(REMAINING, remaining).repartition(WINDOW, *key)
-    statistics = mappings.groupBy(WINDOW, *key, REMAINING).agg(F.count("*").alias(MAPPINGS))
+    # Equal mappings are counted before they are copied to their windows, and again after.
+    ranges = found.selectExpr(
+        FROM_WINDOW, TO_WINDOW, f"{content.remaining(FROM_WINDOW)} AS {REMAINING}", *_quoted(kept)
+    )
+    counted = ranges.groupBy(*ranges.columns).agg(F.count("*").alias(MAPPINGS))
+    spread = counted.selectExpr(
+        f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}", "*"
+    ).selectExpr(
+        WINDOW, f"{REMAINING} + {FROM_WINDOW} - {WINDOW} AS {REMAINING}", MAPPINGS, *_quoted(kept)
+    )
+    # Partitioned as the sums, the statistics and the join of job B need it: one shuffle serves all.
+    mappings = (
+        spread.repartition(WINDOW, *key)
+        .groupBy(WINDOW, REMAINING, *kept)
+        .agg(F.sum(MAPPINGS).alias(MAPPINGS))
+    )
+    statistics = mappings.groupBy(WINDOW, *key, REMAINING).agg(F.sum(MAPPINGS).alias(MAPPINGS))
     return WindowJob(mappings, statistics)
+
+
+def _quoted(columns: list[str]) -> list[str]:
+    return [f"`{name}`" for name in columns]
 
 
 def answer_job(
@@ -47,7 +68,7 @@ def answer_job(
 ) -> DataFrame:
     """Job B: the WINDOW mappings joined with the view slices, up to one row per evaluation."""
     dataset = Dataset(
-        windows={plan.window.name: mappings.drop(TIME, REMAINING)},
+        windows={plan.window.name: mappings.drop(REMAINING)},
         services={plan.service.iri: slices},
     )
     solutions = compile_pattern(plan.around, dataset)

@@ -9,11 +9,8 @@ import pyarrow as pa
 from bestbefore.maintenance import WindowUnits
 from bestbefore.maintenance.candidates import Integers
 from bestbefore.service import Key
-from bestbefore.spark.columns import WINDOW, column_of
+from bestbefore.spark.columns import MAPPINGS, REMAINING, WINDOW, column_of
 from bestbefore.view import LocalView
-
-REMAINING = "remaining"
-MAPPINGS = "mappings"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The plan of a query: its window, its service, and the key that joins them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -9,6 +9,7 @@ from bestbefore.query.algebra import (
     BGP,
     Construct,
     Filter,
+    Form,
     Pattern,
     Select,
     Service,
@@ -24,6 +25,7 @@ from bestbefore.query.algebra import (
 from bestbefore.query.continuous import ContinuousQuery, NamedWindow
 from bestbefore.query.expression_printing import print_expression
 from bestbefore.query.expressions import expression_variables
+from bestbefore.rdf.terms import BlankNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class QueryPlan:
     service: Service
     service_variables: tuple[Variable, ...]
     join_key: tuple[Variable, ...]
+    window_outputs: tuple[Variable, ...]
     around: Pattern
 
 
@@ -56,8 +59,42 @@ def plan(query: ContinuousQuery) -> QueryPlan:
         service=service,
         service_variables=service_side,
         join_key=join_key,
+        window_outputs=_window_outputs(query, window_side, join_key),
         around=query.pattern,
     )
+
+
+def _window_outputs(
+    query: ContinuousQuery, window_side: tuple[Variable, ...], join_key: tuple[Variable, ...]
+) -> tuple[Variable, ...]:
+    """The variables of the WINDOW that anything outside of it looks at."""
+    used = {*join_key, *_answer_variables(query.form)}
+    for node in _outside_clauses(query.pattern):
+        if isinstance(node, Filter):
+            used |= set(expression_variables(node.condition))
+    if isinstance(query.form, Construct) and _has_blank_nodes(query.form):
+        # A template makes new blank nodes per mapping: mappings must be told apart in full.
+        return window_side
+    return tuple(each for each in window_side if each in used)
+
+
+def _answer_variables(form: Form) -> tuple[Variable, ...]:
+    return form.projection if isinstance(form, Select) else triple_variables(form.template)
+
+
+def _has_blank_nodes(form: Construct) -> bool:
+    return any(
+        isinstance(term, BlankNode)
+        for each in form.template
+        for term in (each.subject, each.predicate, each.object)
+    )
+
+
+def _outside_clauses(pattern: Pattern) -> Iterator[Pattern]:
+    yield pattern
+    if not isinstance(pattern, Window | Service):
+        for child in children(pattern):
+            yield from _outside_clauses(child)
 
 
 def _check_nesting(pattern: Pattern) -> None:

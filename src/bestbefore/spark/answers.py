@@ -8,9 +8,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from bestbefore.query.algebra import Construct, PatternTerm, Select, TriplePattern, Variable
 from bestbefore.rdf.terms import BlankNode, encode
 from bestbefore.spark import terms
-from bestbefore.spark.columns import FRESH, WINDOW, column_of
+from bestbefore.spark.columns import FRESH, MAPPINGS, WINDOW, column_of
 from bestbefore.windows import SlidingWindow
 
+_EVERY_ROW = (f"{WINDOW} AS `#`", f"{FRESH} AS `~`")
 _TRIPLE = ("subject", "predicate", "object")
 
 
@@ -20,8 +21,11 @@ def answer_rows(solutions: DataFrame, form: Select | Construct) -> DataFrame:
         return _construct(solutions, form)
     names = [each.name for each in form.projection]
     columns = [F.col(column_of(name)).alias(name) for name in names]
-    rows = solutions.select(F.col(WINDOW).alias("#"), F.col(FRESH).alias("~"), *columns)
-    return _distinct(rows, names) if form.distinct else rows
+    if form.distinct:
+        return _distinct(solutions.select(*map(F.expr, _EVERY_ROW), *columns), names)
+    # Equal mappings were counted, not kept: each comes back as often as it was found.
+    copies = F.expr(f"explode(sequence(1L, {MAPPINGS}))")
+    return solutions.select(*map(F.expr, _EVERY_ROW), *columns, copies.alias("+")).drop("+")
 
 
 def evaluations(rows: DataFrame, due: DataFrame, window: SlidingWindow) -> DataFrame:
@@ -78,7 +82,7 @@ def _instance(solutions: DataFrame, template: TriplePattern) -> DataFrame:
     columns = [
         _term(solutions, each).alias(name) for each, name in zip(places, _TRIPLE, strict=True)
     ]
-    return solutions.select(F.col(WINDOW).alias("#"), F.col(FRESH).alias("~"), *columns)
+    return solutions.select(*map(F.expr, _EVERY_ROW), *columns)
 
 
 def _term(solutions: DataFrame, term: PatternTerm) -> Column:

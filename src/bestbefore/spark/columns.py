@@ -8,6 +8,10 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 WINDOW = "window"
 TIME = "time"
+FROM_WINDOW = "from_window"
+TO_WINDOW = "to_window"
+MAPPINGS = "mappings"
+REMAINING = "remaining"
 FRESH = "fresh"
 
 ELEMENT_FIELDS = ("time", "s", "p", "o")

@@ -1,7 +1,7 @@
-"""The content of all due windows at once: an RDF graph per window, in one DataFrame.
+"""The content of all due windows at once, as triples that say in which windows they count.
 
-Arithmetic on windows is written as SQL text over whole numbers: a column of it would cost a call to
-the JVM per operator, in every batch.
+Window arithmetic is written as SQL text over whole numbers: columns built operator by operator
+would cost a call to the JVM each, in every batch.
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import TIME, WINDOW
+from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW
 from bestbefore.windows import SlidingWindow
 
 
@@ -18,7 +18,8 @@ class WindowContent:
     """The elements of the windows `first` to `last` of a sliding window.
 
     A window's content is a graph: a triple that came more than once counts once, with its latest
-    time. Repetitions are removed per pane, before a triple is copied to each of its windows.
+    time. So an occurrence of a triple counts in the windows that hold it and not its next one:
+    a range of windows, which is carried instead of a copy of the triple per window.
     """
 
     elements: DataFrame
@@ -27,33 +28,40 @@ class WindowContent:
     last: int
 
     def triples(self, wanted: Column) -> DataFrame:
-        """The wanted triples of every window: `window`, `s`, `p`, `o` and the latest `time`."""
+        """The wanted triples: `s`, `p`, `o`, `time`, and the range of due windows they count in."""
         opening, _ = self.window.bounds(self.first)
         _, closing = self.window.bounds(self.last)
         inside = self.elements.filter(f"{TIME} > {opening} AND {TIME} <= {closing}").filter(wanted)
-        panes = _latest(inside.selectExpr(f"{self._pane()} AS pane", TIME, "s", "p", "o"), "pane")
-        windows = f"explode({self._windows()}) AS {WINDOW}"
-        spread = panes.selectExpr(windows, TIME, "s", "p", "o")
-        one_pane_per_window = self.window.pane_ms == self.window.width_ms
-        return spread if one_pane_per_window else _latest(spread, WINDOW)
+        times = F.expr(f"array_sort(collect_set({TIME})) AS times")
+        grouped = inside.groupBy("s", "p", "o").agg(times)
+        next_time = f"CASE WHEN place + 1 < size(times) THEN times[place + 1] END AS next_{TIME}"
+        occurrences = grouped.selectExpr(
+            "s", "p", "o", "times", f"posexplode(times) AS (place, {TIME})"
+        ).selectExpr("s", "p", "o", TIME, next_time)
+        return occurrences.selectExpr(
+            "s",
+            "p",
+            "o",
+            TIME,
+            f"greatest({self._first_with(TIME)}, {self.first}L) AS {FROM_WINDOW}",
+            f"least({self._last_with(TIME)}, {self._first_with(f'next_{TIME}')} - 1, {self.last}L)"
+            f" AS {TO_WINDOW}",
+        ).filter(f"{FROM_WINDOW} <= {TO_WINDOW}")
 
-    def _pane(self) -> str:
-        """Pane k is (t0 + (k − 1)·g, t0 + k·g] with g the pane length."""
-        return ceiling_division(f"({TIME} - {self.window.t0_ms})", self.window.pane_ms)
+    def remaining(self, window: str) -> str:
+        """L = ⌈(time + ω − c)/β⌉ with c = t0 + i·β (equation 3 of acqua), for window i."""
+        return f"({self._last_with(TIME)} - {window} + 1)"
 
-    def _windows(self) -> str:
-        """The due windows i that hold a pane: k·g ≤ i·β < k·g + ω."""
-        end, slide = f"pane * {self.window.pane_ms}", self.window.slide_ms
-        low = f"greatest({ceiling_division(f'({end})', slide)}, {self.first}L)"
-        beyond = ceiling_division(f"({end} + {self.window.width_ms})", slide)
-        high = f"least({beyond} - 1, {self.last}L)"
-        return f"CASE WHEN {low} <= {high} THEN sequence({low}, {high}) END"
+    def _first_with(self, time: str) -> str:
+        """The first window that closes at `time` or later."""
+        return _ceiling_division(f"({time} - {self.window.t0_ms})", self.window.slide_ms)
+
+    def _last_with(self, time: str) -> str:
+        """The last window that opens before `time`."""
+        beyond = f"({time} - {self.window.t0_ms} + {self.window.width_ms})"
+        return f"({_ceiling_division(beyond, self.window.slide_ms)} - 1)"
 
 
-def ceiling_division(dividend: str, divisor: int) -> str:
+def _ceiling_division(dividend: str, divisor: int) -> str:
     """⌈dividend / divisor⌉ in whole numbers: doubles would lose milliseconds of far times."""
     return f"(({dividend} + pmod(-{dividend}, {divisor}L)) div {divisor}L)"
-
-
-def _latest(triples: DataFrame, scope: str) -> DataFrame:
-    return triples.groupBy(scope, "s", "p", "o").agg(F.max(TIME).alias(TIME))

@@ -47,7 +47,10 @@ def canonical(term: Column) -> Column:
             F.lower(F.regexp_extract(plain, r'(?s)^".*"@([^"]*)$', 1)),
         ),
     ).otherwise(plain)
-    return F.when(tagged.contains("\\"), _unescape(tagged)).otherwise(tagged)
+    literal = F.when(tagged.contains("\\"), _unescape(tagged)).otherwise(tagged)
+    # Most terms are IRIs, which need no look at their end.
+    plain_iri = ~term.startswith('"') & ~term.contains("\\")
+    return F.when(plain_iri, term).otherwise(literal)
 
 
 def _unescape(escaped: Column) -> Column:

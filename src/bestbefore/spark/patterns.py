@@ -1,7 +1,7 @@
-"""Graph patterns as DataFrames; every row belongs to a window.
+"""Graph patterns as DataFrames; every row says to which window, or windows, it belongs.
 
-Each compiled pattern has the column `window`, a column per variable in scope, and where it comes
-from the stream `time`, the earliest time of the triples behind a mapping.
+Inside WINDOW a mapping carries the range of windows it is found in and `time`, the earliest time of
+its triples; outside, every row has one `window`.
 """
 
 from collections.abc import Mapping
@@ -23,14 +23,15 @@ from bestbefore.query.algebra import (
     Window,
 )
 from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
-from bestbefore.spark.columns import TIME, WINDOW, column_of
+from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW, column_of
 from bestbefore.spark.expressions import compile_condition
 
 _PLACES = ("s", "p", "o")
+_STREAM = (FROM_WINDOW, TO_WINDOW, TIME)
 
 
 class Graph(Protocol):
-    """What a basic graph pattern is matched against: triples with their window and time."""
+    """What a basic graph pattern is matched against: triples with their windows and time."""
 
     def triples(self, wanted: Column) -> DataFrame:
         """The triples that satisfy a condition on `s`, `p` and `o`."""
@@ -79,7 +80,7 @@ def _match(pattern: TriplePattern, graph: Graph) -> DataFrame:
             case _:
                 assert_never(term)
     columns = [F.col(place).alias(name) for name, place in first.items()]
-    return graph.triples(wanted).select(WINDOW, TIME, *columns)
+    return graph.triples(wanted).select(FROM_WINDOW, TO_WINDOW, TIME, *columns)
 
 
 def _name(term: Variable | BlankNode) -> str:
@@ -88,8 +89,20 @@ def _name(term: Variable | BlankNode) -> str:
 
 
 def _join(left: DataFrame, right: DataFrame) -> DataFrame:
-    shared = [name for name in left.columns if name in right.columns and name != TIME]
+    shared = [name for name in left.columns if name in right.columns and name not in _STREAM]
     if TIME not in left.columns or TIME not in right.columns:
         return left.join(right.hint("shuffle_hash"), shared)
-    joined = left.join(right.withColumnRenamed(TIME, "other_time"), shared)
-    return joined.withColumn(TIME, F.least(TIME, "other_time")).drop("other_time")
+    return _join_in_window(left, right, shared)
+
+
+def _join_in_window(left: DataFrame, right: DataFrame, shared: list[str]) -> DataFrame:
+    """A mapping is found in the windows that both of its parts are found in."""
+    other = right.withColumnsRenamed({name: f"other_{name}" for name in _STREAM})
+    joined = left.join(other, shared) if shared else left.crossJoin(other)
+    kept = [name for name in joined.columns if name.removeprefix("other_") not in _STREAM]
+    return joined.select(
+        F.expr(f"greatest({FROM_WINDOW}, other_{FROM_WINDOW}) AS {FROM_WINDOW}"),
+        F.expr(f"least({TO_WINDOW}, other_{TO_WINDOW}) AS {TO_WINDOW}"),
+        F.expr(f"least({TIME}, other_{TIME}) AS {TIME}"),
+        *(F.col(name) for name in kept),
+    ).filter(f"{FROM_WINDOW} <= {TO_WINDOW}")

@@ -71,5 +71,5 @@ def _launch(conf: SparkConf, log: Path) -> None:
         return
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as output:
-        gateway = launch_gateway(conf, {"stdout": output, "stderr": output})
+        gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway)
