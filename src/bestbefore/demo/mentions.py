@@ -60,13 +60,12 @@ def mentions(*, users: int, per_second: int, from_ms: int, to_ms: int, seed: int
     offset_ms = np.sort(rng.integers(from_ms, to_ms, count)) + 1
     popularity = rng.permutation(np.arange(1, users + 1) ** -_ZIPF)
     news_from_ms = rng.integers(0, _CYCLE_MS, users)
-    user = np.empty(count, dtype=np.int64)
-    for slot in np.unique(offset_ms // _SLOT_MS):
-        now = offset_ms // _SLOT_MS == slot
+    mentioned = [np.empty(0, dtype=np.int64)]
+    for slot, many in zip(*np.unique(offset_ms // _SLOT_MS, return_counts=True), strict=True):
         in_news = (slot * _SLOT_MS - news_from_ms) % _CYCLE_MS < _NEWS_MS
         weight = np.where(in_news, popularity, 0.0) if in_news.any() else popularity
-        user[now] = rng.choice(users, int(now.sum()), p=weight / weight.sum()) + 1
-    return Mentions(offset_ms, user)
+        mentioned.append(rng.choice(users, many, p=weight / weight.sum()) + 1)
+    return Mentions(offset_ms, np.concatenate(mentioned))
 
 
 class MentionWriter(Thread):

@@ -52,9 +52,9 @@ def users(count: int, *, seed: int) -> list[User]:
 
 def changes(population: list[User], *, span_ms: int, seed: int) -> list[Change]:
     """All changes of a stretch of time, in order; each user's come as a Poisson process."""
-    rng = np.random.default_rng([seed, 2])
     found: list[Change] = []
     for user in population:
+        rng = np.random.default_rng([seed, 2, user.number])
         followers, offset_ms = user.followers, 0.0
         while (offset_ms := offset_ms + rng.exponential(user.interval_s * 1000)) < span_ms:
             followers = _changed(followers, rng)

@@ -20,6 +20,12 @@ _HEAD = (
 )
 
 
+CAPTION = (
+    "True freshness: the share of answer rows that agree with the endpoint when the answer is "
+    "written. Latency: from the close of a window, for which the estimate is made, to then."
+)
+
+
 def bar(share: float, *, width: int = _BAR) -> str:
     """A share of 1 as a bar of block characters.
 
@@ -44,6 +50,16 @@ def waiting(console: Console, what: str) -> Iterator[None]:
             yield
     else:
         console.print(f"{what} …")
+        yield
+
+
+@contextmanager
+def working(console: Console, what: str) -> Iterator[None]:
+    """Show on a terminal that there is more to come, below the lines that are there."""
+    if console.is_terminal:
+        with console.status(f"{what} …"):
+            yield
+    else:
         yield
 
 
@@ -78,7 +94,7 @@ def evaluation_line(evaluation: Evaluation, colour: str) -> Text:
 
 
 def comparison(scores: Sequence[Score]) -> Table:
-    """The table at the end."""
+    """The table at the end; `CAPTION` says how to read it."""
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=0, pad_edge=False)
     table.add_column("policy", no_wrap=True)
     table.add_column("", no_wrap=True)

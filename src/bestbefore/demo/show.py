@@ -95,7 +95,8 @@ def _run(
     def show(evaluation: Evaluation) -> None:
         console.print(screen.evaluation_line(evaluation, contender.colour))
 
-    return run_contender(stage, contender, seconds=seconds, show=show)
+    with screen.working(console, f"running for {seconds} s, and until the last answer is there"):
+        return run_contender(stage, contender, seconds=seconds, show=show)
 
 
 def _fitting_seconds(elapsed_s: float, runs: int) -> int:
@@ -112,6 +113,8 @@ def _conclude(console: Console, runs: Sequence[Run], out: Path) -> None:
     data = Console(highlight=False)
     data.print()
     data.print(screen.comparison(scores))
+    data.print(screen.CAPTION, style="dim", soft_wrap=not data.is_terminal)
+    data.print()
     data.print(conclusion(*scores), soft_wrap=not data.is_terminal)
     best = out / runs[1].contender.folder
     elements = sum(run.elements for run in runs)

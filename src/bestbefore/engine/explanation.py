@@ -1,21 +1,20 @@
 """What a job means, for people: effective settings, algebra, keys and Spark plans."""
 
 from dataclasses import fields, is_dataclass
-from typing import Any
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 from bestbefore.engine.job import Job
-from bestbefore.engine.jobs import answer_job, due_frame, window_job
+from bestbefore.engine.jobs import answer_job, window_job
 from bestbefore.query import ContinuousQuery, QueryPlan, Variable, describe_algebra, print_query
-from bestbefore.spark.columns import ELEMENTS, FRESH, WINDOW, column_of
+from bestbefore.spark.columns import FRESH, TIME, WINDOW, column_of
 from bestbefore.spark.content import WindowContent
 from bestbefore.spark.session import tune
 from bestbefore.time import format_duration
 from bestbefore.windows import SlidingWindow
 
 Sections = list[tuple[str, str]]
+_WIDTH = 160
 
 
 def describe_job(job: Job) -> Sections:
@@ -48,21 +47,23 @@ def describe_query(query: ContinuousQuery, plan: QueryPlan) -> Sections:
 
 
 def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan) -> Sections:
-    """The Spark plans of the two jobs, over an empty buffer and an empty view."""
+    """The Spark plans of the two jobs, over stand-ins for buffer, view and due windows."""
     session = tune(spark.newSession())
     window = SlidingWindow(plan.window.width_ms, plan.window.slide_ms)
-    content = WindowContent(session.createDataFrame([], ELEMENTS), window, 1, 1)
+    # An empty or literal table would be optimised away, and the plan with it.
+    rows = session.range(1)
+    elements = rows.selectExpr(f"id AS {TIME}", *(f"string(id) AS {name}" for name in "spo"))
+    content = WindowContent(elements, window, 1, 1)
     job_a = window_job(plan, content)
     names = [column_of(each.name) for each in plan.service_variables]
-    columns: dict[str, Any] = {WINDOW: pa.array([], pa.int64()), FRESH: pa.array([], pa.float64())}
-    columns |= {name: pa.array([], pa.string()) for name in names}
+    texts = [f"string(id) AS `{name}`" for name in names]
     answers = answer_job(
         query,
         plan,
         content,
         mappings=job_a.mappings,
-        slices=session.createDataFrame(pa.table(columns)),
-        due=due_frame(session, [1]),
+        slices=rows.selectExpr(f"id AS {WINDOW}", f"double(id) AS {FRESH}", *texts),
+        due=rows.selectExpr(f"id AS {WINDOW}"),
     )
     return [
         ("Spark job A: windows and key statistics", _plan(job_a.statistics)),
@@ -71,8 +72,8 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
 
 
 def _plan(frame: DataFrame) -> str:
-    execution = frame._jdf.queryExecution()
-    return str(execution.simpleString())
+    lines = str(frame._jdf.queryExecution().simpleString()).splitlines()
+    return "\n".join(line if len(line) <= _WIDTH else f"{line[:_WIDTH]} …" for line in lines)
 
 
 def _settings(name: str, value: object) -> list[str]:

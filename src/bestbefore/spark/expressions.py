@@ -38,6 +38,7 @@ _COMPARISONS: dict[str, Binary] = {
     "=": operator.eq, "!=": operator.ne, "<": operator.lt,
     "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+_ORDERS = ("<", "<=", ">", ">=")
 _ARITHMETIC: dict[str, Binary] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
 }  # fmt: skip
@@ -90,6 +91,9 @@ def _compile(expression: Expression) -> Value:  # noqa: C901, PLR0911 - one case
             return Terms(F.col(column_of(name)))
         case Constant(term):
             return Terms(F.lit(encode(term)))
+        case Compare(op, left, right) if op in _ORDERS and _numeric(left, right):
+            numbers = (_numbers(_compile(each)) for each in (left, right))
+            return Booleans(_compare_numbers(_COMPARISONS[op], *numbers))
         case Compare(op, left, right):
             return Booleans(_compare(op, _compile(left), _compile(right)))
         case Arithmetic(op, left, right):
@@ -110,6 +114,14 @@ def _compile(expression: Expression) -> Value:  # noqa: C901, PLR0911 - one case
             return _call(function, [_compile(argument) for argument in arguments])
         case _:
             assert_never(expression)
+
+
+def _numeric(*expressions: Expression) -> bool:
+    """Whether one of them is a number as written: only numbers are ordered against it."""
+    kinds = (*terms.EXACT_SUFFIXES, *terms.DOUBLE_SUFFIXES)
+    return any(
+        isinstance(each, Constant) and encode(each.term).endswith(kinds) for each in expressions
+    )
 
 
 def _truth(value: Value) -> Column:

@@ -39,7 +39,11 @@ def is_literal(term: Column) -> Column:
 
 def lexical(term: Column) -> Column:
     """The lexical form of a literal, null for other terms."""
-    return F.when(is_literal(term), F.regexp_extract(term, r'(?s)^"(.*)"', 1))
+    return F.when(is_literal(term), _between_quotes(term))
+
+
+def _between_quotes(term: Column) -> Column:
+    return F.regexp_extract(term, r'(?s)^"(.*)"', 1)
 
 
 def suffix(term: Column) -> Column:
@@ -68,18 +72,20 @@ def datatype(term: Column) -> Column:
 
 def exact(term: Column) -> Column:
     """The value of an integer or decimal literal, null for anything else."""
-    form = lexical(term)
+    form = _between_quotes(term)
     known = suffix(term).isin(*EXACT_SUFFIXES) & form.rlike(_DECIMAL_FORM)
     return F.when(known, form.try_cast(EXACT_TYPE))
 
 
 def double(term: Column) -> Column:
     """The value of any numeric literal as a double, null for anything else."""
-    form = lexical(term)
-    exact_type = suffix(term).isin(*EXACT_SUFFIXES) & form.rlike(_DECIMAL_FORM)
-    double_type = suffix(term).isin(*DOUBLE_SUFFIXES) & form.rlike(_DOUBLE_FORM)
-    spelled = F.regexp_replace(form, "INF", "Infinity")
-    return F.when(exact_type | double_type, spelled.try_cast("double"))
+    form, kind = _between_quotes(term), suffix(term)
+    return F.when(
+        kind.isin(*EXACT_SUFFIXES), F.when(form.rlike(_DECIMAL_FORM), form.try_cast("double"))
+    ).when(
+        kind.isin(*DOUBLE_SUFFIXES) & form.rlike(_DOUBLE_FORM),
+        F.replace(form, F.lit("INF"), F.lit("Infinity")).try_cast("double"),
+    )
 
 
 def boolean(term: Column) -> Column:

@@ -21,16 +21,15 @@ def test_a_run_without_rows_has_a_score_too(cast, make_run):
 
 
 @pytest.mark.parametrize(
-    ("never", "best", "everything", "latency_ms", "says"),
+    ("truths", "latency_ms", "says"),
     [
-        (0.5, 0.8, 0.9, 2500, ["80% fresh", "30 points more", "90%", "4.0 times", "1.0 s later"]),
-        (0.8, 0.7, 0.9, 1500, ["70% fresh", "10 points less", "4.0 times as many, no later"]),
-        (0.5, 0.5, 0.4, 900, ["as fresh as without any refresh", "reached 40%", "no later"]),
+        ((0.5, 0.8, 0.9), 2500, ["80% fresh", "30 points more", "90%", "4.0 times", "1.0 s later"]),
+        ((0.8, 0.7, 0.9), 1500, ["70% fresh", "10 points less", "4.0 times as many, no later"]),
+        ((0.5, 0.5, 0.4), 900, ["as fresh as without any refresh", "reached 40%", "no later"]),
     ],
 )
-def test_the_conclusion_follows_from_the_figures(
-    cast, make_run, never, best, everything, latency_ms, says
-):
+def test_the_conclusion_follows_from_the_figures(cast, make_run, truths, latency_ms, says):
+    never, best, everything = truths
     sentence = conclusion(
         score(make_run(cast[0], [never])),
         score(make_run(cast[1], [best], requests=20)),

@@ -12,10 +12,18 @@ import urllib.request
 import pytest
 
 from bestbefore.demo import oxigraph
+from bestbefore.demo.population import changes, users
 from bestbefore.demo.truth import ChangeLog
 from bestbefore.demo.world_process import running_world
 from bestbefore.errors import WorkError
 
+PARENT = """
+import time
+from bestbefore.demo.world_process import running_world
+with running_world(users=10, seed=1, delay_ms=0) as world:
+    print(world.process.pid, world.oxigraph_port, flush=True)
+    time.sleep(60)
+"""
 FOLLOWERS = "SELECT ?u ?f { ?u <http://example.org/demo/hasFollowers> ?f }"
 
 
@@ -41,6 +49,14 @@ def is_listening(port):
     except urllib.error.HTTPError:
         return True
     except OSError:
+        return False
+    return True
+
+
+def is_alive(pid):
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
         return False
     return True
 
@@ -78,39 +94,29 @@ def test_the_world_changes_is_logged_and_begins_anew(tmp_path):
 @pytest.mark.usefixtures("server_installed")
 def test_the_log_tells_what_the_endpoint_says(tmp_path):
     """When nothing changes any more, the last logged values are the endpoint's."""
+    population = users(50, seed=3)
+    plan = changes(population, span_ms=1_000, seed=3)
+    expected = {user.iri: str(user.followers) for user in population}
+    expected |= {change.user.iri: str(change.followers) for change in plan}
     with running_world(users=50, seed=3, delay_ms=0) as world:
         world.reset(tmp_path / "log.csv", span_ms=1_000)
-        time.sleep(1.3)
+        wait_until(lambda: followers(world.endpoint) == expected)
         log = ChangeLog(tmp_path / "log.csv")
-        log.read()
-        values = followers(world.endpoint)
-        assert log.freshness(values.items(), log.latest_ms) == 1.0
+        wait_until(lambda: (log.read(), log.freshness(expected.items(), log.latest_ms))[1] == 1.0)
         assert sum(map(len, log._times.values())) > 50
 
 
 @pytest.mark.usefixtures("server_installed")
 def test_the_world_ends_when_nobody_is_there_any_more():
     """A parent that is killed cannot end its world: the world notices by itself."""
-    parent = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import time\n"
-            "from bestbefore.demo.world_process import running_world\n"
-            "with running_world(users=10, seed=1, delay_ms=0) as world:\n"
-            "    print(world.process.pid, world.oxigraph_port, flush=True)\n"
-            "    time.sleep(60)\n",
-        ],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    parent = subprocess.Popen([sys.executable, "-c", PARENT], stdout=subprocess.PIPE, text=True)
     pid, port = map(int, parent.stdout.readline().split())
     assert is_listening(port)
     parent.kill()
     parent.wait()
     parent.stdout.close()
     wait_until(lambda: not is_listening(port))
-    wait_until(lambda: not os.path.exists(f"/proc/{pid}") or not os.path.isdir("/proc"))
+    wait_until(lambda: not is_alive(pid))
 
 
 def test_a_server_that_does_not_start_is_one_clear_line(tmp_path, monkeypatch):
