@@ -1,0 +1,84 @@
+"""What the documentation says is what the code does."""
+
+import re
+import runpy
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.main import get_command
+
+from bestbefore.cli.main import app
+from bestbefore.engine import read_job
+from bestbefore.maintenance import Moment, WindowUnits, elect, resolve_policy
+from bestbefore.maintenance.rankers import rankers
+from bestbefore.query import parse_query
+from bestbefore.view import view_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def blocks(file, language):
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / file).read_text(), re.DOTALL)
+
+
+def test_the_readme_s_query_and_job_are_a_job(tmp_path):
+    (query,) = blocks("README.md", "sparql")
+    (job,) = blocks("README.md", "toml")
+    (tmp_path / "influencers.rq").write_text(query)
+    read = read_job(tomllib.loads(job), folder=tmp_path)
+    assert read.budget == 10
+    assert [each.name for each in read.plan.join_key] == ["user"]
+
+
+def test_the_page_on_the_job_file_shows_a_job(tmp_path):
+    (tmp_path / "influencers.rq").write_text(blocks("README.md", "sparql")[0])
+    (job,) = blocks("docs/job-file.md", "toml")
+    read = read_job(tomllib.loads(job), folder=tmp_path)
+    assert read.policy.name == "WSJ-WBM"
+    # What is commented out must be known too.
+    lines = [re.sub(r"^# (?=\w+ = )", "", line) for line in job.splitlines()]
+    wanted = tomllib.loads("\n".join(lines).replace("interval_predicate", "# interval_predicate"))
+    del wanted["view"]["interval_file"], wanted["services"]["bkg"]["token_env"]
+    wanted["view"]["interval_variable"] = "?followers"
+    assert read_job(wanted, folder=tmp_path).service.page_rows == 5000
+
+
+def test_the_example_policy_of_contributing_works():
+    (text,) = blocks("CONTRIBUTING.md", "python")
+    assert len(text.splitlines()) <= 18
+    try:
+        exec(compile(text, "CONTRIBUTING.md", "exec"), {"__name__": "example"})
+        view = view_of([(f"<u:{n}>",) for n in range(4)], ["k"], ["k"], interval_ms=1)
+        window = WindowUnits(np.arange(4), np.ones(4, dtype=np.int64), np.array([3, 9, 1, 5]))
+        election = elect(
+            resolve_policy("POP(exponent=2)"),
+            view.units,
+            window,
+            moment=Moment(10, 4, 1),
+            budget=2,
+            rng=np.random.default_rng(0),
+        )
+        assert election.elected.tolist() == [1, 3]
+    finally:
+        rankers._entries.pop("POP", None)
+
+
+def test_every_command_is_documented_as_it_is():
+    page = runpy.run_path(str(ROOT / "scripts" / "write_docs.py"))["command_page"]()
+    assert (ROOT / "docs" / "cli.md").read_text() == page, "run `make docs`"
+    for name in get_command(app).commands:
+        assert f"## bestbefore {name}" in page
+
+
+@pytest.mark.parametrize("file", ["README.md", "docs/job-file.md", "CONTRIBUTING.md"])
+def test_links_lead_somewhere(file):
+    targets = re.findall(r"\]\(([^)#:]+)[^)]*\)", (ROOT / file).read_text())
+    missing = [each for each in targets if not ((ROOT / file).parent / each).exists()]
+    assert missing == []
+
+
+def test_the_query_of_the_readme_is_read():
+    parsed = parse_query(blocks("README.md", "sparql")[0])
+    assert parsed.windows[0].width_ms == 600_000
