@@ -29,7 +29,8 @@ VALUES = [
     '"odd"^^<http://example.org/type>',
 ]
 CONDITIONS = [
-    "?x = ?y", "?x != ?y", "?x < ?y", "?x >= ?y", "?x > 4", "2.5 >= ?x", "?x", "!?x", "?x && ?y", "?x || ?y",
+    "?x = ?y", "?x != ?y", "?x < ?y", "?x >= ?y", "?x > 4", "2.5 >= ?x",
+    "?x", "!?x", "?x && ?y", "?x || ?y",
     "?x + ?y > 4", "?x - 1 = 4", "?x * ?y = 25", "?x / ?y = 1", "-?x < 0", "ABS(?x) = 3",
     "?x IN (5, 'abc', ?y)", "?x NOT IN (5, ?y)", "sameTerm(?x, ?y)", "STR(?x) = STR(?y)",
     "LANG(?x) = 'en'", "LANGMATCHES(LANG(?x), 'de')", "LANGMATCHES(LANG(?x), '*')",

@@ -22,7 +22,7 @@ def draw(runs: Sequence[Run], path: Path) -> None:
     """Write the picture as a PNG."""
     figure = Figure(figsize=_SIZE_IN, dpi=_DPI, facecolor="white")
     FigureCanvasAgg(figure)
-    axes = figure.add_axes((0.075, 0.12, 0.615, 0.68))
+    axes = figure.add_axes((0.075, 0.12, 0.605, 0.68))
     for run in runs:
         _plot(axes, run)
     _frame(axes, runs)
@@ -68,7 +68,7 @@ def _label(axes: Axes, run: Run, height: float) -> None:
             f"{found.freshness:.0%} fresh, {found.requests_each:.0f} requests per evaluation",
             _INK,
             "normal",
-            9.5,
+            9,
             "top",
         ),
     )

@@ -42,7 +42,7 @@ def users(count: int, *, seed: int) -> list[User]:
     hardly ever, which is what makes choosing worth while.
     """
     rng = np.random.default_rng([seed, 1])
-    followers = THRESHOLD * np.exp(rng.normal(0.4, 0.6, count))
+    followers = THRESHOLD * np.exp(rng.normal(0.6, 0.6, count))
     interval_s = np.exp(rng.uniform(np.log(_FASTEST_S), np.log(_SLOWEST_S), count))
     return [
         User(number, int(many), round(float(pace), 2))

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -133,7 +132,4 @@ class Engine:
                 f"the stream {job.stream.name!r} has source = 'dataframe': hand one over, "
                 f"engine.start(job, streams={{{job.stream.name!r}: frame}})"
             )
-        Path(job.checkpoint).mkdir(
-            parents=True, exist_ok=True
-        ) if "://" not in job.checkpoint else None
         return job.stream.source.stream(self.spark)

@@ -8,7 +8,6 @@ from bestbefore.query import ContinuousQuery, QueryPlan
 from bestbefore.service import ClientSettings
 from bestbefore.spark.sources import FolderSource
 
-SinkFormat = str
 AVAILABLE_NOW = "available-now"
 
 
@@ -25,9 +24,8 @@ class StreamJob:
 
 @dataclass(frozen=True)
 class ViewJob:
-    """The local view: how it is filled and where change intervals come from."""
+    """The local view: where the change intervals of its units come from."""
 
-    initial: Literal["service"] = "service"
     change_interval_ms: int | None = None
     interval_variable: str | None = None
     interval_predicate: str | None = None
@@ -39,7 +37,7 @@ class ViewJob:
 class SinkJob:
     """Where the answers go, in which Spark format, and where their quality records go."""
 
-    format: SinkFormat = "json"
+    format: str = "json"
     path: str | None = None
     mode: Literal["overwrite-batch", "append"] = "overwrite-batch"
     options: dict[str, str] = field(default_factory=dict)

@@ -11,10 +11,9 @@ from bestbefore.engine.job import AVAILABLE_NOW, Job, SinkJob, StreamJob, ViewJo
 from bestbefore.engine.job_section import Section
 from bestbefore.errors import JobError, nearest
 from bestbefore.maintenance import resolve_policy
-from bestbefore.query import ContinuousQuery, QueryPlan, parse_query, plan
+from bestbefore.query import QueryPlan, parse_query, plan
 from bestbefore.service import ClientSettings
 from bestbefore.spark.sources import FolderSource
-from bestbefore.time import parse_duration_ms
 
 _SECTIONS = (
     "query",
@@ -212,14 +211,10 @@ def _trigger(section: Section) -> str:
 
 
 def _instant(section: Section, key: str) -> int | None:
-    value = section.table.get(key)
-    section._known.add(key)
+    value = section.value(key)
     if value is None or (isinstance(value, int) and not isinstance(value, bool)):
         return value
     if isinstance(value, datetime):
         zoned = value if value.tzinfo else value.replace(tzinfo=UTC)
         return round(zoned.timestamp() * 1000)
     raise JobError(f"{section.name}.{key} = {value!r}: it must be milliseconds or a TOML date-time")
-
-
-__all__ = ["ContinuousQuery", "load_job", "parse_duration_ms", "read_job"]

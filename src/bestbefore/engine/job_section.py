@@ -18,6 +18,10 @@ class Section:
     table: Mapping[str, Any]
     _known: set[str] = field(default_factory=set)
 
+    def value(self, key: str) -> Any:  # noqa: ANN401 - whatever TOML has there
+        """The value of a key as it stands, None if it is not given."""
+        return self.table.get(self._note(key))
+
     def text(self, key: str, default: str | None = None) -> str | None:
         """A string."""
         return self._typed(key, str, "a string", default)

@@ -1,7 +1,7 @@
 """The engine's state after a batch: small, versioned, written once per batch."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 from bestbefore.errors import StateError
 from bestbefore.spark.buffer import Segment
@@ -62,11 +62,6 @@ class Commits:
         content = json.dumps({"format": FORMAT, **asdict(state)}).encode()
         self.storage.write(_name(state.batch), content)
         self.storage.delete(_name(state.batch - 2))
-
-
-def advance(state: State, **changes: object) -> State:
-    """The state with some fields changed."""
-    return replace(state, **changes)  # type: ignore[arg-type]
 
 
 def _name(batch: int) -> str:

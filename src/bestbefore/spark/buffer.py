@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.spark.columns import ELEMENT_FIELDS, INTAKE
 
 # Spark lists more than 32 paths with a job of its own.
 _MOST_SEGMENTS = 24
+_AHEAD = "the timestamp lies ahead of the clock"
 
 
 @dataclass(frozen=True)
@@ -52,39 +53,18 @@ class Buffer:
         are put into quarantine: one wrong clock must not close every window before its time.
         When segments become many, the new one takes over the elements of the old ones.
         """
-        time = F.col("time")
-        late = F.lit(False) if watermark_ms is None else time < watermark_ms  # noqa: FBT003
-        ahead = time > horizon_ms
-        good = F.col("reason").isNull()
-        kept = good & ~late & ~ahead
+        judgement = _Judgement(watermark_ms, horizon_ms)
         observation = Observation()
-        judged = batch.observe(
-            observation,
-            F.count_if(kept).alias("elements"),
-            F.count_if(good & late).alias("late"),
-            F.count_if(good & ahead).alias("ahead"),
-            F.count_if(~good).alias("bad"),
-            F.min(F.when(kept, time)).alias("earliest"),
-            F.max(F.when(kept, time)).alias("latest"),
-        )
-        reason = F.when(ahead, F.lit("the timestamp lies ahead of the clock"))
-        raw = F.to_json(F.struct(*ELEMENT_FIELDS))
-        written = judged.filter(~good | ~late).select(
-            F.when(kept, time).alias("time"),
-            *(F.when(kept, F.col(each)).alias(each) for each in "spo"),
-            F.coalesce("raw", F.when(ahead, raw)).alias("raw"),
-            F.coalesce("reason", reason).alias("reason"),
-        )
+        written = judgement.kept(batch.observe(observation, *judgement.counts()))
         merge = len(self.segments) >= _MOST_SEGMENTS
         if merge:
             old = self.read(batch.sparkSession)
             written = written.unionByName(old, allowMissingColumns=True)
         written.write.mode("overwrite").parquet(f"{self.root}/{name}")
         intake = _intake(observation.get)
-        previous = () if merge else self.segments
-        latest = max([each.latest_ms for each in self.segments], default=intake.latest_ms or 0)
-        segment = Segment(name, max(intake.latest_ms or 0, latest if merge else 0))
-        return replace(self, segments=(*previous, segment)), intake
+        merged = [each.latest_ms for each in self.segments] if merge else []
+        segment = Segment(name, max([intake.latest_ms or 0, *merged]))
+        return replace(self, segments=(*(() if merge else self.segments), segment)), intake
 
     def read(self, spark: SparkSession) -> DataFrame:
         """The elements of all segments."""
@@ -101,6 +81,45 @@ class Buffer:
         """The buffer less the segments that no window from `opening_ms` on can need."""
         kept = tuple(each for each in self.segments if each.latest_ms > opening_ms)
         return replace(self, segments=kept)
+
+
+@dataclass(frozen=True)
+class _Judgement:
+    """Which rows of a batch are elements, which are late, and which lie ahead of the clock."""
+
+    watermark_ms: int | None
+    horizon_ms: int
+
+    @property
+    def _late(self) -> str:
+        return "false" if self.watermark_ms is None else f"time < {self.watermark_ms}"
+
+    @property
+    def _element(self) -> str:
+        return f"(reason IS NULL AND NOT ({self._late}) AND time <= {self.horizon_ms})"
+
+    def counts(self) -> list[Column]:
+        """What the batch brought, to be observed while it is written."""
+        return [
+            F.expr(f"count_if({self._element}) AS elements"),
+            F.expr(f"count_if(reason IS NULL AND {self._late}) AS late"),
+            F.expr(f"count_if(reason IS NULL AND time > {self.horizon_ms}) AS ahead"),
+            F.expr("count_if(reason IS NOT NULL) AS bad"),
+            F.expr(f"min(CASE WHEN {self._element} THEN time END) AS earliest"),
+            F.expr(f"max(CASE WHEN {self._element} THEN time END) AS latest"),
+        ]
+
+    def kept(self, batch: DataFrame) -> DataFrame:
+        """The elements, and the quarantined with their raw text and reason."""
+        ahead = f"(reason IS NULL AND time > {self.horizon_ms})"
+        columns = [
+            f"CASE WHEN {self._element} THEN {name} END AS {name}" for name in ELEMENT_FIELDS
+        ]
+        raw = f"CASE WHEN {ahead} THEN to_json(struct(time, s, p, o)) ELSE raw END AS raw"
+        reason = f"CASE WHEN {ahead} THEN '{_AHEAD}' ELSE reason END AS reason"
+        return batch.filter(f"reason IS NOT NULL OR NOT ({self._late})").selectExpr(
+            *columns, raw, reason
+        )
 
 
 def _intake(metrics: dict[str, int | None]) -> Intake:

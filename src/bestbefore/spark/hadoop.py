@@ -19,7 +19,15 @@ class HadoopStorage:
         self.root = root.rstrip("/")
         self._jvm: Any = spark.sparkContext._jvm
         configuration = spark.sparkContext._jsc.hadoopConfiguration()
-        self._files = self._path("").getFileSystem(configuration)
+        root_path = self._path("")
+        self._files = root_path.getFileSystem(configuration)
+        # Only a FileContext renames over an existing file in one step.
+        files: Any = self._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
+        self._context = files.FileContext.getFileContext(root_path.toUri(), configuration)
+        rename = getattr(files, "Options$Rename")
+        gateway: Any = spark.sparkContext._gateway
+        self._overwrite = gateway.new_array(rename, 1)
+        self._overwrite[0] = rename.OVERWRITE
 
     def read(self, name: str) -> bytes | None:
         """The content of a file, or None if there is none."""
@@ -41,9 +49,7 @@ class HadoopStorage:
             stream.hsync()
         finally:
             stream.close()
-        if not self._files.rename(draft, target):
-            self._files.delete(target, False)  # noqa: FBT003
-            self._files.rename(draft, target)
+        self._context.rename(draft, target, self._overwrite)
 
     def names(self, folder: str) -> list[str]:
         """The names directly in `folder`, sorted, without drafts."""

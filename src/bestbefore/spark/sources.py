@@ -14,7 +14,7 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from bestbefore.errors import InputError
 from bestbefore.spark import jsonld, ntriples
-from bestbefore.spark.columns import ELEMENT_FIELDS, ELEMENTS, INTAKE
+from bestbefore.spark.columns import ELEMENT_FIELDS
 
 LineFormat = Literal["tsv", "jsonl"]
 Payload = Literal["ntriples", "json-ld"]
@@ -154,6 +154,3 @@ def _intake(events: DataFrame) -> DataFrame:
     )
     columns = [F.col(f"triple.{name}").alias(name) for name in "spo"]
     return rows.select("time", *columns, "raw", "reason")
-
-
-__all__ = ["ELEMENTS", "INTAKE", "FolderSource", "elements_of"]
