@@ -67,9 +67,10 @@ def prepare(world, name):
     return job
 
 
-def start(job):
+def start(job, *options):
+    main = "from bestbefore.cli.main import main; main()"
     return subprocess.Popen(
-        [sys.executable, "-c", "from bestbefore.cli.main import main; main()", "run", str(job)],
+        [sys.executable, "-c", main, "run", str(job), *options],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -142,3 +143,22 @@ def test_killed_twice_and_started_again_gives_the_answers_of_an_undisturbed_run(
     again = finish(disturbed)
     assert "evaluations of 2800 elements" in again
     assert answers(disturbed) == found
+
+
+def test_ctrl_c_stops_at_the_end_of_a_batch_and_the_next_run_goes_on(world):
+    job = prepare(world, "followed")
+    process = start(job, "--follow")
+    first = [process.stderr.readline() for _ in range(3)]
+    assert "#1" in first[-1]
+    # As a terminal does it: to Python and the JVM alike.
+    os.killpg(process.pid, signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert "Traceback" not in errors
+    assert "stopping after the batch that runs" in errors
+    before = answers(job)
+    finish(job)
+    found = answers(job)
+    assert len(before) < len(found)
+    assert sorted(each["evaluation"] for each in found) == list(range(1, 29))
+    assert all(each in found for each in before)

@@ -1,5 +1,6 @@
 """`bestbefore run`: a job on a local Spark session, with a line per evaluation on stderr."""
 
+import signal
 import tempfile
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +24,10 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
         job.stream.source.check()
     console.print(f"{path}: {job.policy.name}, {job.budget} refreshes per evaluation", markup=False)
     console.print("starting Spark …")
-    running = Engine(local_session(log=_spark_log(job))).start(
+    spark = local_session(log=_spark_log(job))
+    # PySpark would abort the batch that runs; we stop at its end.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    running = Engine(spark).start(
         job, report=(lambda _: None) if quiet else (lambda record: _show(console, record))
     )
     try:

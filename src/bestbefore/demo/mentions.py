@@ -54,18 +54,22 @@ def _line(post: int, ts_ms: int, user: int) -> str:
 
 
 def mentions(*, users: int, per_second: int, from_ms: int, to_ms: int, seed: int) -> Mentions:
-    """A stream in which users come into the news, are mentioned a lot, and are forgotten again."""
+    """A stream in which users come into the news, are mentioned a lot, and are forgotten again.
+
+    A longer stream begins with the shorter one: each slot of time is drawn by itself.
+    """
     rng = np.random.default_rng([seed, 3])
-    count = per_second * (to_ms - from_ms) // 1000
-    offset_ms = np.sort(rng.integers(from_ms, to_ms, count)) + 1
     popularity = rng.permutation(np.arange(1, users + 1) ** -_ZIPF)
     news_from_ms = rng.integers(0, _CYCLE_MS, users)
-    mentioned = [np.empty(0, dtype=np.int64)]
-    for slot, many in zip(*np.unique(offset_ms // _SLOT_MS, return_counts=True), strict=True):
-        in_news = (slot * _SLOT_MS - news_from_ms) % _CYCLE_MS < _NEWS_MS
+    count = per_second * _SLOT_MS // 1000
+    offsets, mentioned = [], []
+    for number, slot_ms in enumerate(range(from_ms, to_ms, _SLOT_MS)):
+        rng = np.random.default_rng([seed, 4, number])
+        in_news = (slot_ms - news_from_ms) % _CYCLE_MS < _NEWS_MS
         weight = np.where(in_news, popularity, 0.0) if in_news.any() else popularity
-        mentioned.append(rng.choice(users, many, p=weight / weight.sum()) + 1)
-    return Mentions(offset_ms, np.concatenate(mentioned))
+        offsets.append(np.sort(rng.integers(1, _SLOT_MS, count, endpoint=True)) + slot_ms)
+        mentioned.append(rng.choice(users, count, p=weight / weight.sum()) + 1)
+    return Mentions(np.concatenate(offsets), np.concatenate(mentioned))
 
 
 class MentionWriter(Thread):

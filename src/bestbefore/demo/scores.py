@@ -7,8 +7,6 @@ from statistics import fmean
 from bestbefore.demo.contenders import Contender
 from bestbefore.demo.live_run import Run
 
-_LAST = 3
-
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -17,7 +15,6 @@ class Score:
     contender: Contender
     evaluations: int
     freshness: float
-    final_freshness: float
     estimated: float
     requests: int
     latency_s: float
@@ -40,7 +37,6 @@ def score(run: Run) -> Score:
         contender=run.contender,
         evaluations=len(records),
         freshness=_mean(truth),
-        final_freshness=_mean(truth[-_LAST:]),
         estimated=_mean(estimates),
         requests=sum(each.requests for each in records),
         latency_s=_mean([each.latency_s for each in run.evaluations]),

@@ -30,7 +30,7 @@ def bar(share: float, *, width: int = _BAR) -> str:
     """A share of 1 as a bar of block characters.
 
     >>> bar(0.5, width=4), bar(0.3, width=4), bar(1.0, width=4)
-    ('██  ', '█▏  ', '████')
+    ('██  ', '█▎  ', '████')
     """
     eighths = min(round(share * width * 8), width * 8)
     whole, rest = divmod(eighths, 8)

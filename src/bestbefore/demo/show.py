@@ -34,8 +34,8 @@ SEED = 7
 FIGURE, LOG = "freshness.png", "spark.log"
 
 # Without a wish for the length of a run, everything together takes less than a minute.
-_WHOLE_S, _AFTERWARDS_S, _AROUND_A_RUN_S = 56.0, 1.5, 4.0
-_SHORTEST_S, _LONGEST_S = 8, 12
+_WHOLE_S, _AFTERWARDS_S, _AROUND_A_RUN_S = 55.0, 1.5, 4.0
+_SHORTEST_S, _LONGEST_S = 7, 12
 
 
 def run_demo(out: Path, *, seconds: int | None, console: Console) -> None:
@@ -101,7 +101,7 @@ def _run(
 
 def _fitting_seconds(elapsed_s: float, runs: int) -> int:
     left_s = (_WHOLE_S - _AFTERWARDS_S - elapsed_s) / runs - _AROUND_A_RUN_S
-    return round(min(max(left_s, _SHORTEST_S), _LONGEST_S))
+    return int(min(max(left_s, _SHORTEST_S), _LONGEST_S))
 
 
 def _conclude(console: Console, runs: Sequence[Run], out: Path) -> None:

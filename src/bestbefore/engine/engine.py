@@ -1,7 +1,8 @@
 """The engine: it starts a job on Spark and hands out a handle to the running query."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Lock
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -17,7 +18,9 @@ from bestbefore.query import print_query
 from bestbefore.service import Service, SparqlClient
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.spark.sources import elements_of
-from bestbefore.time import Clock, parse_duration_ms, wall_clock_ms
+from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
+
+_STEP_S = 0.5
 
 
 @dataclass
@@ -25,25 +28,32 @@ class RunningQuery:
     """A query that runs until its stream ends, it is stopped, or it fails."""
 
     query: StreamingQuery
-    processor: BatchProcessor
-    service: Service
-    failures: list[BaseException]
+    batches: "_Batches"
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the end; False if it still runs after `timeout_s`. A failure is raised."""
+        deadline = None if timeout_s is None else monotonic_s() + timeout_s
         try:
-            ended = self.query.awaitTermination(timeout_s)  # type: ignore[arg-type]
+            # In short steps, because a wait inside the JVM hears of no Ctrl-C.
+            while not self.query.awaitTermination(_STEP_S):  # type: ignore[arg-type]
+                if deadline is not None and monotonic_s() > deadline:
+                    return False
         except PySparkException as error:
-            self.service.close()
+            self.processor.service.close()
             raise self._failure(error) from None
-        if timeout_s is None or ended:
-            self.service.close()
-        return timeout_s is None or bool(ended)
+        self.processor.service.close()
+        return True
 
     def stop(self) -> None:
         """Stop at the end of the batch that runs, if any."""
+        self.batches.finish()
         self.query.stop()
-        self.service.close()
+        self.processor.service.close()
+
+    @property
+    def processor(self) -> BatchProcessor:
+        """What turns the batches into answers."""
+        return self.batches.processor
 
     @property
     def state(self) -> State:
@@ -51,11 +61,39 @@ class RunningQuery:
         return self.processor.state
 
     def _failure(self, error: PySparkException) -> BestbeforeError:
-        cause = self.failures[-1] if self.failures else error
+        cause = self.batches.failure or error
         if isinstance(cause, BestbeforeError):
             return cause
         lines = [line for line in str(cause).splitlines() if line.strip()]
         return WorkError(f"the query stopped: {lines[0] if lines else type(cause).__name__}")
+
+
+@dataclass
+class _Batches:
+    """The batches of one run, one at a time, until one fails or no more are wanted."""
+
+    processor: BatchProcessor
+    failure: BaseException | None = None
+    _running: Lock = field(default_factory=Lock)
+    _finished: bool = False
+
+    def __call__(self, batch: DataFrame, number: int) -> None:
+        with self._running:
+            if self._finished:
+                # Not processed, hence not to be committed: the next run gets it again.
+                raise WorkError("the query was stopped")
+            try:
+                self.processor(batch, number)
+            except BaseException as error:
+                self.failure = error
+                # Spark only hears of an Exception; anything else would leave it waiting.
+                raise WorkError(f"batch {number} failed") from error
+
+    def finish(self) -> None:
+        """Let the batch that runs come to its end, and no other begin."""
+        self._finished = True
+        with self._running:
+            pass
 
 
 @dataclass(frozen=True)
@@ -100,24 +138,15 @@ class Engine:
         return self._run(job, rows, processor)
 
     def _run(self, job: Job, rows: DataFrame, processor: BatchProcessor) -> RunningQuery:
-        failures: list[BaseException] = []
-
-        def process(batch: DataFrame, number: int) -> None:
-            try:
-                processor(batch, number)
-            except BaseException as error:
-                failures.append(error)
-                # Spark only hears of an Exception; anything else would leave it waiting.
-                raise WorkError(f"batch {number} failed") from error
-
-        writer = rows.writeStream.foreachBatch(process)
+        batches = _Batches(processor)
+        writer = rows.writeStream.foreachBatch(batches)
         writer = writer.option("checkpointLocation", f"{job.checkpoint}/spark")
         if job.trigger == AVAILABLE_NOW:
             writer = writer.trigger(availableNow=True)
         else:
             milliseconds = parse_duration_ms(job.trigger)
             writer = writer.trigger(processingTime=f"{milliseconds} milliseconds")
-        return RunningQuery(writer.start(), processor, processor.service, failures)
+        return RunningQuery(writer.start(), batches)
 
     def _intake(self, job: Job, streams: Mapping[str, DataFrame]) -> DataFrame:
         given = streams.get(job.stream.name)

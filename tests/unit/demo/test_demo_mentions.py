@@ -36,6 +36,12 @@ def test_the_same_seed_gives_the_same_stream(stream):
     assert (again.offset_ms == stream.offset_ms).all()
 
 
+def test_a_longer_stream_begins_with_the_shorter_one(stream):
+    longer = mentions(users=400, per_second=1400, from_ms=-6000, to_ms=20_000, seed=7)
+    assert (longer.user[: len(stream)] == stream.user).all()
+    assert (longer.offset_ms[: len(stream)] == stream.offset_ms).all()
+
+
 def test_lines_are_json_with_one_triple_each(stream):
     lines = stream.lines(100, 103, start_ms=START_MS).splitlines()
     assert len(lines) == 3
