@@ -4,6 +4,7 @@ import signal
 import tempfile
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 
 from rich.console import Console
 
@@ -13,6 +14,7 @@ from bestbefore.spark.session import local_session
 from bestbefore.time import format_instant
 
 _FOLLOW_TRIGGER = "1s"
+_STEP_S = 0.5
 
 
 def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
@@ -25,17 +27,25 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     console.print(f"{path}: {job.policy.name}, {job.budget} refreshes per evaluation", markup=False)
     console.print("starting Spark …")
     spark = local_session(log=_spark_log(job))
-    # PySpark would abort the batch that runs; we stop at its end.
+    # PySpark's own handler would abort the batch that runs.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     running = Engine(spark).start(
         job, report=(lambda _: None) if quiet else (lambda record: _show(console, record))
     )
-    try:
-        running.wait()
-    except KeyboardInterrupt:
-        console.print("stopping after the batch that runs …")
-        running.stop()
+    _wait(running, console)
     _summarise(console, running)
+
+
+def _wait(running: RunningQuery, console: Console) -> None:
+    """Wait for the end of the stream, or for Ctrl-C or SIGTERM and then the end of the batch."""
+    stopped = Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stopped.set())
+    while not running.wait(_STEP_S):
+        if stopped.is_set():
+            console.print("stopping after the batch that runs …")
+            running.stop()
+            return
 
 
 def _spark_log(job: Job) -> Path:

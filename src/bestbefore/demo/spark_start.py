@@ -18,11 +18,6 @@ _PATIENCE_S = 10.0
 # give.
 _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _OPTIONS = "SPARK_SUBMIT_OPTS"
-# Nor does it pay to compile a plan for a thousand rows.
-_UNCOMPILED = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
 
 
 class SparkStart(Thread):
@@ -43,10 +38,7 @@ class SparkStart(Thread):
         """Start the session."""
         os.environ.setdefault(_OPTIONS, _SHORT_LIVED)
         try:
-            session = local_session(name="bestbefore demo", log=self._log)
-            for name, value in _UNCOMPILED.items():
-                session.conf.set(name, value)
-            self._session = session
+            self._session = local_session(name="bestbefore demo", log=self._log)
         except Exception as failure:
             self._failure = failure
         finally:

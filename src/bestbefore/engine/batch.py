@@ -74,8 +74,11 @@ class BatchProcessor:
         if number <= self.state.batch:
             return
         started = monotonic_s()
-        spark = tune(batch.sparkSession)
+        # A batch is likely to be as large as the one before.
+        expected = self.state.segments[-1].elements if self.state.segments else 0
+        tune(batch.sparkSession, rows=expected)
         buffer, intake = self._take_in(batch, number)
+        spark = tune(batch.sparkSession, rows=buffer.elements)
         state = self._with_intake(number, buffer, intake)
         due = self._due(state)
         records = self._answer(spark, buffer, due, state) if len(due) else []

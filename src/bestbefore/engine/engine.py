@@ -20,7 +20,7 @@ from bestbefore.spark.hadoop import storage_at
 from bestbefore.spark.sources import elements_of
 from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
 
-_STEP_S = 0.5
+_STEP_S = 0.25
 
 
 @dataclass
@@ -34,9 +34,9 @@ class RunningQuery:
         """Wait for the end; False if it still runs after `timeout_s`. A failure is raised."""
         deadline = None if timeout_s is None else monotonic_s() + timeout_s
         try:
-            # In short steps, because a wait inside the JVM hears of no Ctrl-C.
+            # In short steps, because a wait inside the JVM hears of no signal.
             while not self.query.awaitTermination(_STEP_S):  # type: ignore[arg-type]
-                if deadline is not None and monotonic_s() > deadline:
+                if deadline is not None and monotonic_s() >= deadline:
                     return False
         except PySparkException as error:
             self.processor.service.close()

@@ -18,6 +18,7 @@ class Segment:
 
     name: str
     latest_ms: int
+    elements: int = 0
 
 
 @dataclass(frozen=True)
@@ -63,8 +64,14 @@ class Buffer:
         written.write.mode("overwrite").parquet(f"{self.root}/{name}")
         intake = _intake(observation.get)
         merged = [each.latest_ms for each in self.segments] if merge else []
-        segment = Segment(name, max([intake.latest_ms or 0, *merged]))
+        elements = intake.elements + (self.elements if merge else 0)
+        segment = Segment(name, max([intake.latest_ms or 0, *merged]), elements)
         return replace(self, segments=(*(() if merge else self.segments), segment)), intake
+
+    @property
+    def elements(self) -> int:
+        """How many elements the segments hold."""
+        return sum(each.elements for each in self.segments)
 
     def read(self, spark: SparkSession) -> DataFrame:
         """The elements of all segments."""

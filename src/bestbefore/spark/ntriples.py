@@ -25,16 +25,18 @@ _STRING_TYPE = r'"\^\^<http://www\.w3\.org/2001/XMLSchema#string>$'
 def triples_of(document: Column) -> Column:
     """The triples of an N-Triples document as an array of (s, p, o); null if a line is wrong."""
     lines = F.filter(F.split(document, r"\r?\n|\r"), lambda line: ~line.rlike(r"^[ \t]*(?:#.*)?$"))
+    # A line holds no line break, so one can stand between its terms; a wrong line stays whole.
+    parts = F.transform(
+        lines, lambda line: F.split(F.regexp_replace(line, _LINE, "$1\n$2\n$3"), "\n")
+    )
+    terms = F.transform(parts, lambda each: F.transform(each, canonical))
     triples = F.transform(
-        lines,
-        lambda line: F.struct(
-            *(
-                canonical(F.regexp_extract(line, _LINE, group)).alias(name)
-                for group, name in enumerate("spo", start=1)
-            )
+        terms,
+        lambda each: F.struct(
+            *(F.get(each, place).alias(name) for place, name in enumerate("spo"))
         ),
     )
-    return F.when(F.forall(lines, lambda line: line.rlike(_LINE)), triples)
+    return F.when(F.forall(parts, lambda each: F.size(each) == 3), triples)
 
 
 def canonical(term: Column) -> Column:

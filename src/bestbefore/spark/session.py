@@ -23,6 +23,7 @@ _LOCAL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.streaming.minBatchesToRetain": "10",
 }
+_COMPILE_FROM = 50_000
 _SMALL_BATCHES = {
     # A batch is small and its shape is known: re-planning it while it runs costs more than it
     # gives, and each of its stages would be a job of its own.
@@ -58,9 +59,18 @@ def local_session(
     return session
 
 
-def tune(session: SparkSession) -> SparkSession:
-    """Set up a session of one streaming query; the caller's own session is not touched."""
-    for key, value in _SMALL_BATCHES.items():
+def tune(session: SparkSession, *, rows: int | None = None) -> SparkSession:
+    """Set up a session of one streaming query; the caller's own session is not touched.
+
+    With few `rows` to go through, expressions are interpreted: the times and window numbers in
+    them differ from batch to batch, and so would the code that Spark compiles for each.
+    """
+    interpreted = rows is not None and rows < _COMPILE_FROM
+    compiling = {
+        "spark.sql.codegen.wholeStage": str(not interpreted).lower(),
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN" if interpreted else "FALLBACK",
+    }
+    for key, value in {**_SMALL_BATCHES, **compiling}.items():
         session.conf.set(key, value)
     return session
 
