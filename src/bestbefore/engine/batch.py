@@ -24,7 +24,7 @@ from bestbefore.service import Service
 from bestbefore.spark.buffer import Buffer, Intake
 from bestbefore.spark.columns import FRESH
 from bestbefore.spark.content import WindowContent
-from bestbefore.spark.session import tune
+from bestbefore.spark.session import is_small, tune
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
 from bestbefore.view import ChangeIntervals, Journal, LocalView, save_snapshot
@@ -153,7 +153,8 @@ class BatchProcessor:
         window = self._window(state.t0_ms or 0)
         if due.first == state.first_evaluation:
             self.view.begin(window.closing(due.first))
-        content = WindowContent(buffer.read(spark), window, due.first, due.last)
+        together = is_small(buffer.elements)
+        content = WindowContent(buffer.read(spark), window, due.first, due.last, together=together)
         job_a = window_job(self.job.plan, content)
         job_a.mappings.persist()
         try:

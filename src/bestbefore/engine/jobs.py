@@ -30,7 +30,7 @@ class WindowJob:
 
 def window_job(plan: QueryPlan, content: WindowContent) -> WindowJob:
     """The WINDOW mappings of all due windows, and per window and join key how many have which L."""
-    key = [column_of(each.name) for each in plan.join_key]
+    key = _key_columns(plan)
     kept = [column_of(each.name) for each in plan.window_outputs]
     found = compile_pattern(plan.window_pattern, Dataset(graph=content))
     # Equal mappings are counted before they are copied to their windows, and again after.
@@ -45,12 +45,16 @@ def window_job(plan: QueryPlan, content: WindowContent) -> WindowJob:
     )
     # Partitioned as the sums, the statistics and the join of job B need it: one shuffle serves all.
     mappings = (
-        spread.repartition(WINDOW, *key)
+        content.spread_by(spread, WINDOW, *key)
         .groupBy(WINDOW, REMAINING, *kept)
         .agg(F.sum(MAPPINGS).alias(MAPPINGS))
     )
     statistics = mappings.groupBy(WINDOW, *key, REMAINING).agg(F.sum(MAPPINGS).alias(MAPPINGS))
     return WindowJob(mappings, statistics)
+
+
+def _key_columns(plan: QueryPlan) -> list[str]:
+    return [column_of(each.name) for each in plan.join_key]
 
 
 def _quoted(columns: list[str]) -> list[str]:
@@ -69,10 +73,10 @@ def answer_job(
     """Job B: the WINDOW mappings joined with the view slices, up to one row per evaluation."""
     dataset = Dataset(
         windows={plan.window.name: mappings.drop(REMAINING)},
-        services={plan.service.iri: slices},
+        services={plan.service.iri: content.spread_by(slices, WINDOW, *_key_columns(plan))},
     )
-    solutions = compile_pattern(plan.around, dataset)
-    return evaluations(answer_rows(solutions, query.form), due, content.window)
+    rows = answer_rows(compile_pattern(plan.around, dataset), query.form)
+    return evaluations(rows, due, content)
 
 
 def due_frame(spark: SparkSession, due: list[int]) -> DataFrame:

@@ -9,7 +9,7 @@ from bestbefore.query.algebra import Construct, PatternTerm, Select, TriplePatte
 from bestbefore.rdf.terms import BlankNode, encode
 from bestbefore.spark import terms
 from bestbefore.spark.columns import FRESH, MAPPINGS, WINDOW, column_of
-from bestbefore.windows import SlidingWindow
+from bestbefore.spark.content import WindowContent
 
 _EVERY_ROW = (f"{WINDOW} AS `#`", f"{FRESH} AS `~`")
 _TRIPLE = ("subject", "predicate", "object")
@@ -28,7 +28,7 @@ def answer_rows(solutions: DataFrame, form: Select | Construct) -> DataFrame:
     return solutions.select(*map(F.expr, _EVERY_ROW), *columns, copies.alias("+")).drop("+")
 
 
-def evaluations(rows: DataFrame, due: DataFrame, window: SlidingWindow) -> DataFrame:
+def evaluations(rows: DataFrame, due: DataFrame, content: WindowContent) -> DataFrame:
     """One row per due evaluation: its number, time, window and rows as JSON result terms.
 
     `count` and `fresh` are for the quality record; they are not part of the answer.
@@ -41,8 +41,9 @@ def evaluations(rows: DataFrame, due: DataFrame, window: SlidingWindow) -> DataF
     )
     found = rows.select("#", row.alias("row"), "~")
     # collect_list passes over nulls: an evaluation without rows has an empty list.
+    window = content.window
     grouped = (
-        found.unionByName(nothing)
+        content.spread_by(found.unionByName(nothing), "#")
         .groupBy("#")
         .agg(
             F.array_sort(F.collect_list("row")).alias("row"),

@@ -20,18 +20,26 @@ class WindowContent:
     A window's content is a graph: a triple that came more than once counts once, with its latest
     time. So an occurrence of a triple counts in the windows that hold it and not its next one:
     a range of windows, which is carried instead of a copy of the triple per window.
+
+    `together` puts all rows into one partition: few rows are done before a shuffle has begun.
     """
 
     elements: DataFrame
     window: SlidingWindow
     first: int
     last: int
+    together: bool = False
+
+    def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
+        """The frame partitioned by columns, unless all rows stay together."""
+        return frame.coalesce(1) if self.together else frame.repartition(*columns)
 
     def triples(self, wanted: Column) -> DataFrame:
         """The wanted triples: `s`, `p`, `o`, `time`, and the range of due windows they count in."""
         opening, _ = self.window.bounds(self.first)
         _, closing = self.window.bounds(self.last)
-        inside = self.elements.filter(f"{TIME} > {opening} AND {TIME} <= {closing}").filter(wanted)
+        elements = self.elements.coalesce(1) if self.together else self.elements
+        inside = elements.filter(f"{TIME} > {opening} AND {TIME} <= {closing}").filter(wanted)
         times = F.expr(f"array_sort(collect_set({TIME})) AS times")
         grouped = inside.groupBy("s", "p", "o").agg(times)
         next_time = f"CASE WHEN place + 1 < size(times) THEN times[place + 1] END AS next_{TIME}"

@@ -23,7 +23,7 @@ _LOCAL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.streaming.minBatchesToRetain": "10",
 }
-_COMPILE_FROM = 50_000
+_FEW_ROWS = 50_000
 _SMALL_BATCHES = {
     # A batch is small and its shape is known: re-planning it while it runs costs more than it
     # gives, and each of its stages would be a job of its own.
@@ -65,7 +65,7 @@ def tune(session: SparkSession, *, rows: int | None = None) -> SparkSession:
     With few `rows` to go through, expressions are interpreted: the times and window numbers in
     them differ from batch to batch, and so would the code that Spark compiles for each.
     """
-    interpreted = rows is not None and rows < _COMPILE_FROM
+    interpreted = rows is not None and is_small(rows)
     compiling = {
         "spark.sql.codegen.wholeStage": str(not interpreted).lower(),
         "spark.sql.codegen.factoryMode": "NO_CODEGEN" if interpreted else "FALLBACK",
@@ -73,6 +73,11 @@ def tune(session: SparkSession, *, rows: int | None = None) -> SparkSession:
     for key, value in {**_SMALL_BATCHES, **compiling}.items():
         session.conf.set(key, value)
     return session
+
+
+def is_small(rows: int) -> bool:
+    """Whether so few rows are gone through fastest by one task, as they are."""
+    return rows < _FEW_ROWS
 
 
 def _launch(conf: SparkConf, log: Path) -> None:
