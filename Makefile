@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit bench docs lock clean
+.PHONY: help demo test lint unit bench docs figure lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -31,6 +31,10 @@ bench: $(READY) ## throughput and time per evaluation against a plain Spark job
 
 docs: $(READY) ## write the parts of the documentation that are generated
 	$(BIN)/python scripts/write_docs.py
+
+figure: $(READY) ## the figure of the README, from a longer demo
+	$(BIN)/bestbefore demo --seconds 24
+	cp out/demo/freshness.png docs/demo.png
 
 lock: $(READY) ## pin the dependencies anew
 	$(BIN)/pip-compile --quiet --all-extras --strip-extras --no-header --no-emit-index-url \
