@@ -56,6 +56,11 @@ def _label_heights(runs: Sequence[Run]) -> list[float]:
     order = sorted(range(len(runs)), key=lambda place: last[place])
     for below, above in pairwise(order):
         heights[above] = max(heights[above], heights[below] + _APART)
+    # Not into the title: what would stand above the axis is moved down, and the rest before it.
+    highest = 1.0
+    for place in reversed(order):
+        heights[place] = min(heights[place], highest)
+        highest = heights[place] - _APART
     return heights
 
 

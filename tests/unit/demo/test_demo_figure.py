@@ -27,3 +27,4 @@ def test_labels_of_lines_that_end_together_do_not_overlap(cast, make_run):
     heights = sorted(figure._label_heights(together))
     assert heights[1] - heights[0] > 0.1
     assert heights[2] - heights[1] > 0.1
+    assert heights[2] <= 1
