@@ -172,6 +172,15 @@ def test_quality_records_are_written_beside_the_answers(bench, service):
     assert 0.6 < records[1]["estimated_freshness"] <= 1.0
 
 
+def test_counts_of_a_batch_that_closes_no_window_come_with_the_next_record(bench, service):
+    bench.mention((1_000, 1), (3_000, 2))
+    bench.mention((2_000, 3), (3_500, 4))
+    bench.mention((6_000, 5))
+    bench.run(bench.job(), service)
+    (record,) = bench.reports
+    assert (record.elements, record.late) == (4, 1)
+
+
 def test_late_elements_are_counted_and_dropped_beyond_the_allowed_lateness(bench, service):
     bench.mention((1_000, 1), (9_000, 2))
     bench.mention((6_000, 3), (7_500, 4), (30_000, 5))

@@ -11,7 +11,7 @@ from rich.console import Console
 from bestbefore.engine import Engine, Quality, RunningQuery, load_job
 from bestbefore.engine.job import AVAILABLE_NOW, Job
 from bestbefore.spark.session import local_session
-from bestbefore.time import format_instant
+from bestbefore.time import format_duration, format_instant
 
 _FOLLOW_TRIGGER = "1s"
 _STEP_S = 0.5
@@ -25,6 +25,7 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     if job.stream.source is not None:
         job.stream.source.check()
     console.print(f"{path}: {job.policy.name}, {job.budget} refreshes per evaluation", markup=False)
+    _notice_intervals(job, console)
     console.print("starting Spark …")
     spark = local_session(log=_spark_log(job))
     # PySpark's own handler would abort the batch that runs.
@@ -34,6 +35,18 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     )
     _wait(running, console)
     _summarise(console, running)
+
+
+def _notice_intervals(job: Job, console: Console) -> None:
+    view = job.view
+    sources = (view.interval_variable, view.interval_predicate, view.interval_file)
+    if view.change_interval_ms is None and not any(sources):
+        width = format_duration(job.plan.window.width_ms)
+        console.print(
+            f"no change intervals given: every unit is taken to change once per {width}; "
+            "see [view] in docs/job-file.md",
+            markup=False,
+        )
 
 
 def _wait(running: RunningQuery, console: Console) -> None:

@@ -86,20 +86,22 @@ class BatchProcessor:
         seconds = monotonic_s() - started
         records = [replace(each, batch_s=round(seconds, 4)) for each in records]
         if records:
-            head = replace(
-                records[0],
-                elements=intake.elements,
-                late=intake.late,
-                quarantined=intake.quarantined,
-                skipped_empty=len(due) - len(records),
-            )
-            records = [head, *records[1:]]
+            records[0] = self._with_counts(records[0], state, skipped=len(due) - len(records))
+            state = replace(state, reported=state.taken_in)
         self._write_quality(number, records)
         Commits(self.storage).commit(state)
         self._clean_up(self.state, state, records)
         self.state = state
         for record in records:
             self.report(record)
+
+    def _with_counts(self, record: Quality, state: State, *, skipped: int) -> Quality:
+        """The record with what the stream brought since the last one."""
+        counts = zip(state.taken_in, state.reported, strict=True)
+        elements, late, quarantined = (total - told for total, told in counts)
+        return replace(
+            record, elements=elements, late=late, quarantined=quarantined, skipped_empty=skipped
+        )
 
     def _take_in(self, batch: DataFrame, number: int) -> tuple[Buffer, Intake]:
         buffer = Buffer(f"{self.storage.root}/buffer", self.state.segments)

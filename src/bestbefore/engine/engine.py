@@ -121,8 +121,12 @@ class Engine:
         storage = storage_at(self.spark, job.checkpoint)
         intervals = change_intervals(job)
         client = service or SparqlClient(job.service, service_pattern(job))
-        state = Commits(storage).latest(print_query(job.query))
-        view, state = open_view(job, storage, client, intervals, state)
+        try:
+            state = Commits(storage).latest(print_query(job.query))
+            view, state = open_view(job, storage, client, intervals, state)
+        except BestbeforeError:
+            client.close()
+            raise
         processor = BatchProcessor(
             job=job,
             storage=storage,

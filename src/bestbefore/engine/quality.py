@@ -10,7 +10,7 @@ class Quality:
 
     `estimated_freshness` is the mean over the answer rows of the probability that the row is
     fresh; `completeness` the share of the window's mappings whose join key the view holds.
-    Counts of the stream are those of the batch, given with its first evaluation.
+    Counts of the stream are those since the record before, given with a batch's first evaluation.
     """
 
     evaluation: int

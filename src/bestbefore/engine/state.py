@@ -28,6 +28,12 @@ class State:
     quarantined: int = 0
     requests: int = 0
     refreshes: int = 0
+    reported: tuple[int, int, int] = (0, 0, 0)
+
+    @property
+    def taken_in(self) -> tuple[int, int, int]:
+        """All elements, late ones and quarantined lines so far."""
+        return self.elements, self.late, self.quarantined
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +55,8 @@ class Commits:
                 f"{FORMAT}: upgrade bestbefore or use another checkpoint"
             )
         segments = tuple(Segment(**each) for each in fields.pop("segments"))
-        state = State(**fields, segments=segments)
+        reported = tuple(fields.pop("reported"))
+        state = State(**fields, segments=segments, reported=reported)
         if state.query != query:
             raise StateError(
                 f"the checkpoint {self.storage.root} belongs to another query: "
