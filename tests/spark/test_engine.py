@@ -1,6 +1,7 @@
 """The engine on real Spark, with a service in memory."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -287,7 +288,10 @@ def test_a_streaming_dataframe_that_the_caller_hands_over(bench, service):
     (bench.folder / "rows" / "a.json").write_text(lines)
     schema = "ts long, s string, p string, o string"
     frame = bench.spark.readStream.schema(schema).json(str(bench.folder / "rows"))
-    job = bench.job(stream={"source": "dataframe", "path": "x"} and {"path": "stream"})
+    job = bench.job()
+    job = replace(job, stream=replace(job.stream, source=None))
+    with pytest.raises(InputError, match="'s' has source = 'dataframe': hand one over"):
+        bench.run(job, service)
     bench.run(job, service, streams={"s": frame})
     assert bench.rows() == {1: [(U[1], "100")]}
     static = bench.spark.createDataFrame([], schema)

@@ -1,0 +1,63 @@
+"""The first load of the view from a real server, with change intervals from each source."""
+
+import pytest
+
+from bestbefore.engine import read_job
+from bestbefore.engine.state import State
+from bestbefore.engine.view_start import change_intervals, open_view, service_pattern
+from bestbefore.service import SparqlClient
+from bestbefore.storage import LocalStorage
+
+EX = "http://example.org/"
+QUERY = f"""PREFIX : <{EX}>
+REGISTER RSTREAM :out AS SELECT ?user ?n FROM NAMED WINDOW :w ON :s [RANGE 20s STEP 5s]
+WHERE {{ WINDOW :w {{ ?user :by ?post }} SERVICE :bkg {{ ?user :hasFollowers ?n }} }}"""
+
+
+@pytest.fixture
+def opened(oxigraph, tmp_path):
+    """Open the view of a job with the given [view] section; return intervals and rows by user."""
+    oxigraph.update(
+        f"CLEAR ALL; INSERT DATA {{ <{EX}a> <{EX}hasFollowers> 7 ; <{EX}every> 90 . "
+        f"<{EX}b> <{EX}hasFollowers> 8 ; <{EX}every> 'PT2M' . <{EX}c> <{EX}hasFollowers> 9 }}"
+    )
+
+    def open_with(**section):
+        job = read_job(
+            {
+                "query": {"text": QUERY},
+                "streams": {"s": {"source": "dataframe"}},
+                "services": {"bkg": {"endpoint": f"{oxigraph.base}/query"}},
+                "view": section,
+            },
+            folder=tmp_path,
+        )
+        storage = LocalStorage(str(tmp_path / "checkpoint"))
+        with SparqlClient(job.service, service_pattern(job)) as client:
+            view, _ = open_view(job, storage, client, change_intervals(job), State("q"))
+        rows = {key: view.rows_of(unit) for unit, key in enumerate(view.keys)}
+        users = [key[0].removeprefix(f"<{EX}").removesuffix(">") for key in view.keys]
+        assert all(len(each) == 1 and len(each[0]) == 2 for each in rows.values())
+        return dict(zip(users, view.units.interval_ms.tolist(), strict=True))
+
+    return open_with
+
+
+def test_without_any_every_unit_has_the_width_of_the_window(opened):
+    assert opened() == {"a": 20_000, "b": 20_000, "c": 20_000}
+
+
+def test_from_a_predicate_at_the_endpoint(opened):
+    found = opened(interval_predicate=f"{EX}every", change_interval="1h")
+    assert found == {"a": 90_000, "b": 120_000, "c": 3_600_000}
+
+
+def test_from_a_column(opened):
+    found = opened(interval_variable="?n", interval_unit="m")
+    assert found == {"a": 420_000, "b": 480_000, "c": 540_000}
+
+
+def test_from_a_file(opened, tmp_path):
+    (tmp_path / "intervals.csv").write_text(f"key,interval\n{EX}b,5\n{EX}stranger,1\n")
+    found = opened(interval_file="intervals.csv", change_interval="30s")
+    assert found == {"a": 30_000, "b": 5_000, "c": 30_000}
