@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bestbefore.maintenance import Moment, WindowUnits, elect, resolve_policy
+from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
 from bestbefore.maintenance.best_before import fresh_evaluations, next_best_before
 from bestbefore.maintenance.maintainer import apply_refreshes
 from bestbefore.maintenance.process import describe
@@ -16,6 +16,7 @@ BEST_BEFORE = {"a": 7, "b": 9, "c": 6, "d": 7, "e": 5, "f": 10}
 INTERVAL = {"a": 5, "b": 5, "c": 5, "d": 2, "e": 5, "f": 5}
 REMAINING = {"a": 1, "b": 2, "c": 3, "d": 3}
 MOMENT = Moment(T, width_ms=4, slide_ms=1)
+SITUATION = Situation(MOMENT, budget=1)
 
 
 @pytest.fixture
@@ -38,8 +39,7 @@ def test_candidates_are_the_compatible_units(view, window):
         resolve_policy("WSJ-WBM"),
         view.units,
         window,
-        moment=MOMENT,
-        budget=1,
+        SITUATION,
         rng=np.random.default_rng(0),
     )
     assert [view.keys[unit] for unit in election.candidates] == [("a",), ("b",), ("c",), ("d",)]
@@ -54,7 +54,7 @@ def test_renewed_best_before_times_and_fresh_evaluations(view):
 
 def test_scores_are_1_3_1_and_b_is_not_possibly_stale(view, window):
     policy = resolve_policy("WSJ-WBM")
-    scores = policy.ranker.score(describe(view.units, window.unit, window), MOMENT)
+    scores = policy.ranker.score(describe(view.units, window.unit, window, SITUATION), MOMENT)
     assert scores.tolist() == [1, -np.inf, 3, 1]
 
 
@@ -64,8 +64,7 @@ def test_c_is_elected_and_its_best_before_time_becomes_11(view, window, seed):
         resolve_policy("WSJ-WBM"),
         view.units,
         window,
-        moment=MOMENT,
-        budget=1,
+        SITUATION,
         rng=np.random.default_rng(seed),
     )
     assert [view.keys[unit] for unit in election.elected] == [("c",)]

@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from bestbefore.cli.main import app
 from bestbefore.engine import read_job
-from bestbefore.maintenance import Moment, WindowUnits, elect, resolve_policy
+from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.query import parse_query
 from bestbefore.view import view_of
@@ -56,8 +56,7 @@ def test_the_example_policy_of_contributing_works():
             resolve_policy("POP(exponent=2)"),
             view.units,
             window,
-            moment=Moment(10, 4, 1),
-            budget=2,
+            Situation(Moment(10, 4, 1), budget=2),
             rng=np.random.default_rng(0),
         )
         assert election.elected.tolist() == [1, 3]

@@ -78,6 +78,109 @@ def explain(
 
 
 @app.command()
+def generate(
+    name: Annotated[
+        str | None, typer.Argument(help="The generator.", metavar="NAME", show_default=False)
+    ] = None,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="The folder for the traces.", metavar="FOLDER", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same traces.", min=0)] = 0,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="A parameter; repeatable.", metavar="NAME=VALUE"),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing traces.")] = False,
+    list_all: Annotated[
+        bool, typer.Option("--list", help="List the generators with their parameters.")
+    ] = False,
+) -> None:
+    """Write traces for `simulate`: a stream, its background data and, for M:N joins, links."""
+    from bestbefore.cli import generating  # noqa: PLC0415
+
+    if list_all:
+        generating.list_generators()
+    else:
+        generating.generate(
+            name, out, seed=seed, settings=settings or (), force=force, console=stderr
+        )
+
+
+@app.command()
+def simulate(  # noqa: PLR0913 - one argument per option
+    *,
+    stream: Annotated[Path, typer.Option(help="The stream: ts_ms,key[,…].", metavar="S.csv")],
+    background: Annotated[
+        Path, typer.Option(help="The remote data: ts_ms,key,value.", metavar="B.csv")
+    ],
+    links: Annotated[
+        Path | None,
+        typer.Option(help="For M:N joins: join_key,unit.", metavar="L.csv", show_default=False),
+    ] = None,
+    width: Annotated[str, typer.Option(help="The width ω of the window.", metavar="DURATION")],
+    slide: Annotated[str, typer.Option(help="The slide β of the window.", metavar="DURATION")],
+    budget: Annotated[str, typer.Option(help="Refreshes per evaluation.", metavar="3,5,10")],
+    policy: Annotated[str, typer.Option(help="Policies by name.", metavar="WSJ-LRU,WSJ-WBM,…")],
+    intervals: Annotated[
+        str, typer.Option(help="Change intervals.", metavar="true|learned|FILE")
+    ] = "true",
+    condition: Annotated[
+        str | None,
+        typer.Option("--filter", help="Answers pass it.", metavar='">100000"', show_default=False),
+    ] = None,
+    aggregate: Annotated[
+        str | None,
+        typer.Option(
+            help="Answers aggregate the units of each join key.",
+            metavar="sum|count|avg|min|max",
+            show_default=False,
+        ),
+    ] = None,
+    cache_size: Annotated[
+        int | None,
+        typer.Option(help="The most units that the view holds.", min=1, show_default=False),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="Runs per policy and budget.", min=1)] = 5,
+    warmup: Annotated[float, typer.Option(help="The share of evaluations left out.")] = 0.0,
+    form: Annotated[str, typer.Option("--format", metavar="table|json|csv")] = "table",
+    evaluations: Annotated[
+        Path | None,
+        typer.Option(help="Also write every evaluation.", metavar="FILE.csv", show_default=False),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Also draw the figures.", metavar="FILE.png", show_default=False),
+    ] = None,
+    spark: Annotated[bool, typer.Option("--spark", help="Spread the runs over Spark.")] = False,
+) -> None:
+    """Compare policies over traces: policies × budgets × seeds, with the engine's own kernel."""
+    from bestbefore.cli.simulating import Request, simulate_traces  # noqa: PLC0415
+
+    request = Request(
+        stream=stream,
+        background=background,
+        links=links,
+        width=width,
+        slide=slide,
+        budget=budget,
+        policy=policy,
+        intervals=intervals,
+        condition=condition,
+        aggregate=aggregate,
+        cache_size=cache_size,
+        seeds=seeds,
+        warmup=warmup,
+        form=form,
+        evaluations=evaluations,
+        plot=plot,
+        spark=spark,
+    )
+    simulate_traces(request, console=stderr)
+
+
+@app.command()
 def policies() -> None:
     """List the maintenance policies by name."""
     from bestbefore.cli.policy_list import list_policies  # noqa: PLC0415

@@ -1,11 +1,13 @@
 """The units of a local view as columns, one entry per unit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
 
 
 @dataclass(slots=True)
@@ -13,7 +15,9 @@ class Units:
     """What is known of each unit; unit numbers are positions in these columns.
 
     `row_start` and `row_count` point at the unit's rows, `refreshed_ms` is its last refresh,
-    `best_before_ms` its τ and `interval_ms` its expected change interval I.
+    `best_before_ms` its τ and `interval_ms` its expected change interval I. `used_ms` is the last
+    evaluation that needed it, `value` the number that a FILTER compares (NaN where there is none).
+    A unit that is not `held` is known by its key, but the view has no rows of it.
     """
 
     row_start: Integers
@@ -21,13 +25,34 @@ class Units:
     refreshed_ms: Integers
     best_before_ms: Integers
     interval_ms: Integers
+    used_ms: Integers
+    value: Numbers
+    held: Booleans
 
     def __len__(self) -> int:
         return len(self.row_start)
 
+    def copy(self) -> "Units":
+        """The same units in columns of their own."""
+        return Units(**{each.name: getattr(self, each.name).copy() for each in fields(self)})
 
-def new_units(row_start: Integers, row_count: Integers, *, interval_ms: int) -> Units:
-    """Units that have not yet taken part in an evaluation."""
+    def only(self, kept: Booleans) -> "Units":
+        """Those of the units that are marked, in their order."""
+        return Units(**{each.name: getattr(self, each.name)[kept] for each in fields(self)})
+
+    def extended(self, count: int, *, interval_ms: int) -> "Units":
+        """These units and `count` more that the view does not hold."""
+        more = new_units(np.zeros(count, np.int64), np.zeros(count, np.int64), interval_ms)
+        more.held[:] = False
+        columns = {
+            each.name: np.concatenate([getattr(self, each.name), getattr(more, each.name)])
+            for each in fields(self)
+        }
+        return Units(**columns)
+
+
+def new_units(row_start: Integers, row_count: Integers, interval_ms: int) -> Units:
+    """Held units that have not yet taken part in an evaluation."""
     size = len(row_start)
     return Units(
         row_start=row_start,
@@ -35,4 +60,7 @@ def new_units(row_start: Integers, row_count: Integers, *, interval_ms: int) -> 
         refreshed_ms=np.zeros(size, dtype=np.int64),
         best_before_ms=np.zeros(size, dtype=np.int64),
         interval_ms=np.full(size, interval_ms, dtype=np.int64),
+        used_ms=np.zeros(size, dtype=np.int64),
+        value=np.full(size, np.nan),
+        held=np.ones(size, dtype=np.bool_),
     )

@@ -34,6 +34,13 @@ class SlidingWindow:
                 f"and {self.slide_ms} ms"
             )
 
+    @classmethod
+    def starting(cls, width_ms: int, slide_ms: int, *, earliest_ms: int) -> "SlidingWindow":
+        """The window whose t0 is the last slide boundary before the first element."""
+        if slide_ms <= 0:
+            return cls(width_ms, slide_ms)
+        return cls(width_ms, slide_ms, (earliest_ms - 1) // slide_ms * slide_ms)
+
     @property
     def tumbling(self) -> bool:
         """Whether an element takes part in at most one evaluation."""
@@ -57,7 +64,7 @@ class SlidingWindow:
         """The pair (o, c): the window holds the elements with o < time ≤ c."""
         return self.closing(index) - self.width_ms, self.closing(index)
 
-    def first_with(self, time_ms: int) -> int:
+    def first_with(self, time_ms: Times) -> Times:
         """The first window that closes at `time_ms` or later."""
         return -(-(time_ms - self.t0_ms) // self.slide_ms)
 

@@ -3,7 +3,7 @@ import pytest
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance import policy_names, resolve_policy
 from bestbefore.maintenance.proposers import general, window_service_join
-from bestbefore.maintenance.rankers import WindowBasedMaintenance
+from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance
 
 
 def test_a_ranker_alone_means_wsj_before_it():

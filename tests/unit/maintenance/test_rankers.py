@@ -6,12 +6,11 @@ from hypothesis.extra.numpy import arrays
 
 from bestbefore.maintenance.best_before import fresh_probability, next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.rankers import (
-    NEVER,
-    LeastRecentlyRefreshed,
-    WindowBasedMaintenance,
-    elect_highest,
-)
+from bestbefore.maintenance.election import elect_highest
+from bestbefore.maintenance.rankers import NEVER
+from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed
+from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance
+from bestbefore.maintenance.window_units import WindowUnits
 
 few = st.sampled_from([NEVER, -1.0, 0.0, 1.0, 2.0])
 
@@ -35,8 +34,13 @@ def test_ties_are_broken_at_random_and_fairly():
 
 def columns(**given_columns):
     size = len(next(iter(given_columns.values())))
-    zeros = {name: np.zeros(size, dtype=np.int64) for name in CandidateSet.__slots__}
-    return CandidateSet(**{**zeros, **{k: np.array(v) for k, v in given_columns.items()}})
+    names = ("refreshed_ms", "best_before_ms", "interval_ms", "remaining", "mappings")
+    all_columns = {name: np.zeros(size, dtype=np.int64) for name in names}
+    all_columns |= {name: np.array(column) for name, column in given_columns.items()}
+    each = np.arange(size)
+    window = WindowUnits(each, all_columns["remaining"], all_columns["mappings"])
+    held = np.ones(size, dtype=np.bool_)
+    return CandidateSet(unit=each, held=held, place=each, window=window, **all_columns)
 
 
 def test_lru_prefers_the_longest_unrefreshed():

@@ -1,0 +1,97 @@
+"""`bestbefore generate`: traces with known properties, as CSV files in a folder."""
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from rich.console import Console
+
+from bestbefore.errors import InputError, WorkError
+from bestbefore.generators import (
+    PRESETS,
+    Generator,
+    generators,
+    make_traces,
+    parameters_of,
+    read_parameters,
+)
+from bestbefore.traces import TRACE_FILES, Traces, write_traces
+
+
+def generate(
+    name: str | None,
+    out: Path | None,
+    *,
+    seed: int,
+    settings: Iterable[str],
+    force: bool,
+    console: Console,
+) -> None:
+    """Write a generator's traces; the folder goes to stdout, what it holds to the console."""
+    if name is None:
+        raise InputError("name a generator; `bestbefore generate --list` shows them")
+    if out is None:
+        raise InputError("name the folder for the traces: --out FOLDER")
+    parameters = read_parameters(name, _settings(settings))
+    _check_folder(out, force=force)
+    traces = make_traces(name, seed, **parameters)
+    _remove_traces(out)
+    for path in write_traces(traces, out):
+        console.print(f"wrote {path}: {_rows(traces, path.name)} rows", markup=False)
+    sys.stdout.write(f"{out}\n")
+
+
+def list_generators() -> None:
+    """Print every generator's name, parameters with defaults, and what it is; tabs between."""
+    for name, kind in generators.items():
+        sys.stdout.write(f"{name}\t{_parameters(kind)}\t{_summary(kind)}\n")
+    for name, (family, fixed) in PRESETS.items():
+        values = " ".join(f"{key}={value}" for key, value in fixed.items())
+        sys.stdout.write(f"{name}\t{values}\tThe same as {family} with {values}.\n")
+
+
+def _settings(texts: Iterable[str]) -> dict[str, str]:
+    pairs = [text.partition("=") for text in texts]
+    for name, equals, value in pairs:
+        if not (name.strip() and equals):
+            raise InputError(f"--set {name}{equals}{value}: write name=value, such as keys=100")
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _present(folder: Path) -> list[Path]:
+    return [path for name in TRACE_FILES if (path := folder / name).exists()]
+
+
+def _check_folder(folder: Path, *, force: bool) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file; name a folder with --out")
+    if (present := _present(folder)) and not force:
+        raise InputError(
+            f"{present[0]} exists; name another folder with --out, or overwrite it with --force"
+        )
+
+
+def _remove_traces(folder: Path) -> None:
+    """Leave nothing of earlier traces, which may have had links where the new ones have none."""
+    for path in _present(folder):
+        try:
+            path.unlink()
+        except OSError as error:
+            raise WorkError(f"{path} cannot be overwritten: {error.strerror}") from None
+
+
+def _rows(traces: Traces, file: str) -> int:
+    parts = (traces.stream, traces.background, traces.links, traces.interval_ms)
+    return len(dict(zip(TRACE_FILES, parts, strict=True))[file] or ())
+
+
+def _parameters(kind: type[Generator]) -> str:
+    return " ".join(f"{each.name}={_text(each.default)}" for each in parameters_of(kind).values())
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _summary(kind: type[Generator]) -> str:
+    return (kind.__doc__ or "").strip().splitlines()[0]

@@ -1,0 +1,100 @@
+"""`bestbefore simulate`: policies × budgets × seeds over traces, figures to stdout."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress
+
+from bestbefore.errors import InputError
+from bestbefore.experiments.plan import Task, tasks_of
+from bestbefore.experiments.report import FORMATS, as_text
+from bestbefore.experiments.simulation import Simulation, check_warmup, prepare, results_of
+from bestbefore.maintenance.policy_names import split_names
+from bestbefore.simulator.result import SETS
+from bestbefore.simulator.series import Series
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for."""
+
+    stream: Path
+    background: Path
+    links: Path | None
+    width: str
+    slide: str
+    budget: str
+    policy: str
+    intervals: str
+    condition: str | None
+    aggregate: str | None
+    cache_size: int | None
+    seeds: int
+    warmup: float
+    form: str
+    evaluations: Path | None
+    plot: Path | None
+    spark: bool
+
+
+def simulate_traces(request: Request, *, console: Console) -> None:
+    """Simulate and print; what is wrong with the input is said before anything runs."""
+    if request.form not in FORMATS:
+        raise InputError(f"unknown format {request.form!r}; known: {', '.join(FORMATS)}")
+    check_warmup(request.warmup)
+    tasks = tasks_of(split_names(request.policy), request.budget.split(","), request.seeds)
+    files = (request.stream, request.background)
+    simulation = prepare(
+        files if request.links is None else (*files, request.links),
+        width=request.width,
+        slide=request.slide,
+        intervals=request.intervals,
+        condition=request.condition,
+        aggregate=request.aggregate,
+        cache_size=request.cache_size,
+        notice=lambda text: console.print(f"note: {text}", markup=False),
+    )
+    series = _run(simulation, tasks, spark=request.spark, console=console)
+    results = results_of(tasks, series, warmup=request.warmup)
+    if request.evaluations is not None:
+        _write_evaluations(request.evaluations, tasks, series)
+        console.print(f"wrote {request.evaluations}", markup=False)
+    if request.plot is not None:
+        from bestbefore.experiments.figure import draw  # noqa: PLC0415 - matplotlib is slow
+
+        draw(results, request.plot)
+        console.print(f"wrote {request.plot}", markup=False)
+    sys.stdout.write(as_text(results, request.form))
+
+
+def _run(
+    simulation: Simulation, tasks: Sequence[Task], *, spark: bool, console: Console
+) -> list[Series]:
+    if spark:
+        from bestbefore.spark.session import local_session  # noqa: PLC0415 - pyspark is slow
+
+        session = local_session()
+        try:
+            return simulation.series(tasks, spark=session)
+        finally:
+            session.stop()
+    with Progress(console=console, transient=True) as bar:
+        runs = bar.add_task(f"{len(tasks)} runs", total=len(tasks))
+        return simulation.series(tasks, progress=lambda done, _: bar.update(runs, completed=done))
+
+
+def _write_evaluations(path: Path, tasks: Sequence[Task], series: Sequence[Series]) -> None:
+    """Every evaluation of every run as CSV, warm-up included."""
+    columns = [each.name for each in fields(Series) if each.name != "sets"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["policy", "budget", "seed", "position", *columns, *SETS])
+        for task, each in zip(tasks, series, strict=True):
+            values = zip(*(getattr(each, name).tolist() for name in columns), strict=True)
+            for position, (row, sets) in enumerate(zip(values, each.sets.tolist(), strict=True)):
+                writer.writerow([task.policy, task.budget, task.seed, position, *row, *sets])

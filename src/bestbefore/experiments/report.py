@@ -1,0 +1,91 @@
+"""Results as people and programs read them: a table, JSON, CSV."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from statistics import mean, stdev
+
+from bestbefore.errors import InputError
+from bestbefore.simulator import Result
+
+_COLUMNS: tuple[tuple[str, str, Callable[[Result], float | None]], ...] = (
+    ("freshness", ".3f", lambda each: each.freshness),
+    ("estimated", ".3f", lambda each: each.estimated_freshness),
+    ("completeness", ".3f", lambda each: each.completeness),
+    ("consistency", ".3f", lambda each: each.consistency),
+    ("jaccard", ".2f", lambda each: each.jaccard),
+    ("|C|", ".1f", lambda each: each.candidates),
+    ("spent", ".2f", lambda each: each.spent),
+    ("gain", "+.4f", lambda each: each.gain),
+)
+_SPREAD = ("freshness", "jaccard")
+
+
+def as_text(results: Sequence[Result], form: str) -> str:
+    """The results in one of the known forms."""
+    if form not in FORMATS:
+        raise InputError(f"unknown format {form!r}; known: {', '.join(FORMATS)}")
+    return FORMATS[form](results)
+
+
+def _as_json(results: Sequence[Result]) -> str:
+    return json.dumps([each.to_dict() for each in results], indent=1) + "\n"
+
+
+def _as_csv(results: Sequence[Result]) -> str:
+    out = io.StringIO()
+    rows = [_flat(each) for each in results]
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def _flat(result: Result) -> dict[str, object]:
+    figures = result.to_dict()
+    sets = figures.pop("sets")
+    return {**figures, **(sets if isinstance(sets, dict) else {})}
+
+
+def _as_table(results: Sequence[Result]) -> str:
+    """A line per policy and budget: means over the seeds, and their spread where it matters."""
+    groups: dict[tuple[int, str], list[Result]] = {}
+    for each in results:
+        groups.setdefault((each.budget, each.policy), []).append(each)
+    head = ["budget", "policy", *(name for name, _, _ in _COLUMNS)]
+    lines = [head, *(_line(budget, name, runs) for (budget, name), runs in groups.items())]
+    lines = [lines[0], *sorted(lines[1:], key=lambda line: int(line[0]))]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
+    return "".join(_padded(line, widths) for line in lines)
+
+
+def _line(budget: int, policy: str, runs: Sequence[Result]) -> list[str]:
+    return [
+        str(budget),
+        policy,
+        *(_cell(name, form, [of(each) for each in runs]) for name, form, of in _COLUMNS),
+    ]
+
+
+def _cell(name: str, form: str, values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    if not known:
+        return "–"
+    text = format(mean(known), form)
+    if name in _SPREAD and len(known) > 1:
+        text += f" ±{stdev(known):{form}}"
+    return text
+
+
+def _padded(line: Sequence[str], widths: Sequence[int]) -> str:
+    first = f"{line[0]:>{widths[0]}}  {line[1]:<{widths[1]}}"
+    rest = (f"{cell:>{width}}" for cell, width in zip(line[2:], widths[2:], strict=True))
+    return "  ".join([first, *rest]).rstrip() + "\n"
+
+
+FORMATS: dict[str, Callable[[Sequence[Result]], str]] = {
+    "table": _as_table,
+    "json": _as_json,
+    "csv": _as_csv,
+}

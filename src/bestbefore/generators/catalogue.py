@@ -1,0 +1,70 @@
+"""Generators by name: `poisson`, `bipartite`, `twitter-like`, `DS75`, `MIX40`, …"""
+
+from collections.abc import Mapping
+from numbers import Integral
+
+from bestbefore.errors import InputError, nearest
+from bestbefore.generators.generator import Generator, generators
+from bestbefore.generators.limits import check_at_least
+from bestbefore.generators.parameters import (
+    Value,
+    check_parameters,
+    find_parameter,
+    read_value,
+)
+from bestbefore.traces import Traces
+
+PRESETS: Mapping[str, tuple[str, Mapping[str, Value]]] = {
+    **{f"DS{share}": ("DS", {"share": share / 100}) for share in (*range(10, 100, 10), 75)},
+    **{
+        f"{trend}{share}": (trend, {"share": share / 100})
+        for trend in ("DEC", "INC", "MIX")
+        for share in (40, 70)
+    },
+}
+"""The papers' test cases: the generator behind each name and the parameters that it fixes."""
+
+
+def make_traces(name: str, seed: int = 0, **parameters: Value) -> Traces:
+    """The traces of a generator; the same name, seed and parameters give the same ones.
+
+    >>> len(make_traces("bipartite", seed=7, edges=200).links)
+    200
+    """
+    if isinstance(seed, bool) or not isinstance(seed, Integral):
+        raise InputError(f"seed = {seed!r}: it must be a whole number, 0 or more")
+    check_at_least(0, seed=seed)
+    return resolve_generator(name, **parameters).make(seed)
+
+
+def resolve_generator(name: str, **parameters: Value) -> Generator:
+    """The generator behind a name; an unknown name is answered with the nearest ones."""
+    kind, fixed = _find(name)
+    if decided := [key for key in parameters if key in fixed]:
+        family = PRESETS[_plain(name)][0]
+        raise InputError(
+            f"{name!r} has {decided[0]} = {fixed[decided[0]]}; take {family!r} for another"
+        )
+    check_parameters(name, kind, parameters)
+    return kind(**fixed, **parameters)
+
+
+def read_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Value]:
+    """The parameters of a generator from texts such as those of a command line."""
+    kind, _ = _find(name)
+    return {
+        key: read_value(name, find_parameter(name, kind, key), text) for key, text in texts.items()
+    }
+
+
+def _find(name: str) -> tuple[type[Generator], Mapping[str, Value]]:
+    family, fixed = PRESETS.get(_plain(name), (name, {}))
+    if family not in generators:
+        known = {*generators, *PRESETS}
+        raise InputError(f"unknown generator {name!r}; {nearest(name, known)}")
+    return generators[family], fixed
+
+
+def _plain(name: str) -> str:
+    """The name without the percent sign that the paper writes after the share."""
+    return name.removesuffix("%")

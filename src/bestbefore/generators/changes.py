@@ -1,0 +1,83 @@
+"""Changes of background data: when a unit changes, and to which value."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from bestbefore.generators.limits import check_rows
+from bestbefore.traces import BackgroundTrace, Integers, Texts
+
+ChangeKind = Literal["periodic", "poisson"]
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """Which unit, by its number, changes when; ordered by unit and time, each time once."""
+
+    unit: Integers
+    ts_ms: Integers
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+
+def draw_changes(
+    kind: ChangeKind, interval_ms: Integers, *, duration_ms: int, rng: np.random.Generator
+) -> Changes:
+    """Changes of every unit in (0, duration] at its expected interval."""
+    check_rows(float((duration_ms / interval_ms).sum()) + len(interval_ms), "changes")
+    if kind == "periodic":
+        return periodic_changes(interval_ms, duration_ms=duration_ms, rng=rng)
+    return poisson_changes(interval_ms, duration_ms=duration_ms, rng=rng)
+
+
+def periodic_changes(
+    interval_ms: Integers, *, duration_ms: int, rng: np.random.Generator
+) -> Changes:
+    """A change after every interval, the first one anywhere in the unit's first interval."""
+    phase_ms = rng.integers(1, interval_ms, endpoint=True)
+    count = (duration_ms - phase_ms) // interval_ms + 1
+    unit = np.repeat(np.arange(len(interval_ms)), count)
+    number = np.arange(len(unit)) - np.repeat(np.cumsum(count) - count, count)
+    return Changes(unit, phase_ms[unit] + number * interval_ms[unit])
+
+
+def poisson_changes(
+    interval_ms: Integers, *, duration_ms: int, rng: np.random.Generator
+) -> Changes:
+    """A Poisson process per unit; what changes twice in one millisecond changes once."""
+    unit = np.repeat(np.arange(len(interval_ms)), rng.poisson(duration_ms / interval_ms))
+    ts_ms = rng.integers(1, duration_ms, len(unit), endpoint=True)
+    order = np.lexsort((ts_ms, unit))
+    unit, ts_ms = unit[order], ts_ms[order]
+    first = np.append(True, (np.diff(unit) != 0) | (np.diff(ts_ms) != 0))[: len(unit)]
+    return Changes(unit[first], ts_ms[first])
+
+
+def random_steps(
+    count: int, *, mean: float, rise: float, rng: np.random.Generator, least: int = 1
+) -> Integers:
+    """Steps of a random walk: whole numbers of at least `least`, upwards with the chance `rise`."""
+    size = rng.geometric(1 / max(1.0, mean - least + 1), count) + least - 1
+    return np.where(rng.random(count) < rise, size, -size).astype(np.int64)
+
+
+def levels(changes: Changes, steps: Integers) -> Integers:
+    """How far a unit's value is from its start after each of its changes."""
+    total = np.cumsum(steps)
+    before = total - steps
+    return np.asarray(total - before[np.searchsorted(changes.unit, changes.unit)], dtype=np.int64)
+
+
+def background_trace(
+    names: Texts, changes: Changes, *, start: Integers, steps: Integers
+) -> BackgroundTrace:
+    """The values of all units: `start` at time 0, and a step further after every change."""
+    everyone = np.arange(len(names))
+    unit = np.concatenate([everyone, changes.unit])
+    ts_ms = np.concatenate([np.zeros(len(names), dtype=np.int64), changes.ts_ms])
+    value = start[unit] + np.concatenate([np.zeros_like(everyone), levels(changes, steps)])
+    order = np.lexsort((unit, ts_ms))
+    texts = np.array([str(each) for each in value[order].tolist()], dtype=np.object_)
+    return BackgroundTrace(ts_ms[order], names[unit[order]], texts)

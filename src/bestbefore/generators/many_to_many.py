@@ -1,0 +1,105 @@
+"""The workload of an M:N join: units serve many join keys, and join keys need many units."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bestbefore.generators.arrivals import Alternation, poisson_arrivals
+from bestbefore.generators.bipartite import check_links, random_links
+from bestbefore.generators.changes import (
+    ChangeKind,
+    background_trace,
+    draw_changes,
+    random_steps,
+)
+from bestbefore.generators.correlation import correlate
+from bestbefore.generators.generator import generators
+from bestbefore.generators.intervals import beta_intervals
+from bestbefore.generators.limits import (
+    check_above,
+    check_at_least,
+    check_order,
+    check_rows,
+    check_within,
+)
+from bestbefore.generators.names import by_name, numbered
+from bestbefore.traces import BackgroundTrace, Integers, Links, StreamTrace, Traces
+
+_MEAN_STEP = 30.0
+
+
+@generators.register("bipartite")
+@dataclass(frozen=True)
+class BipartiteTraces:
+    """An M:N join over a random bipartite graph (planning-ahead section 6).
+
+    The defaults are the paper's; a window of 4 s that slides by 1 s is evaluated 50 times.
+    `skew` is the Zipf exponent of the units' degrees and `correlation` the rank correlation
+    between a unit's degree and how often it changes. Change intervals are Beta-distributed in
+    their range, which is uniform as long as both parameters are 1.
+    """
+
+    join_keys: int = 50
+    units: int = 50
+    edges: int = 1_000
+    skew: float = 0.0
+    duration_ms: int = 51_000
+    arrival_low_ms: int = 1_000
+    arrival_high_ms: int = 2_000
+    arrival_factor: float = 1.0
+    phase_ms: int = 1_000
+    interval_low_ms: int = 100
+    interval_high_ms: int = 3_000
+    beta_a: float = 1.0
+    beta_b: float = 1.0
+    changes: ChangeKind = "periodic"
+    correlation: float = 0.0
+
+    def __post_init__(self) -> None:
+        check_links(self.join_keys, self.units, self.edges)
+        check_rows(max(self.join_keys, self.units, self.edges), "links")
+        check_at_least(0, skew=self.skew)
+        check_at_least(1, duration_ms=self.duration_ms, arrival_low_ms=self.arrival_low_ms)
+        check_order(arrival_low_ms=self.arrival_low_ms, arrival_high_ms=self.arrival_high_ms)
+        Alternation(self.arrival_factor, self.phase_ms)
+        check_at_least(1, interval_low_ms=self.interval_low_ms)
+        check_order(interval_low_ms=self.interval_low_ms, interval_high_ms=self.interval_high_ms)
+        check_above(0, beta_a=self.beta_a, beta_b=self.beta_b)
+        check_within(-1, 1, correlation=self.correlation)
+
+    def make(self, seed: int) -> Traces:
+        """Traces with these parameters; the same seed gives the same ones."""
+        arrival_rng, link_rng, change_rng = np.random.default_rng(seed).spawn(3)
+        join_key, unit = random_links(
+            self.join_keys, self.units, edges=self.edges, skew=self.skew, rng=link_rng
+        )
+        degree = np.bincount(unit, minlength=self.units)
+        units = numbered("u", self.units)
+        interval_ms = self._change_intervals(degree, change_rng)
+        return Traces(
+            self._stream(arrival_rng),
+            self._background(interval_ms, change_rng),
+            Links(numbered("k", self.join_keys)[join_key], units[unit]),
+            by_name(units, interval_ms),
+        )
+
+    def _stream(self, rng: np.random.Generator) -> StreamTrace:
+        arrivals = poisson_arrivals(
+            rng.uniform(self.arrival_low_ms, self.arrival_high_ms, self.join_keys),
+            duration_ms=self.duration_ms,
+            rng=rng,
+            alternation=Alternation(self.arrival_factor, self.phase_ms),
+        )
+        return arrivals.stream(numbered("k", self.join_keys), numbered("e", len(arrivals.key)))
+
+    def _change_intervals(self, degree: Integers, rng: np.random.Generator) -> Integers:
+        low_ms, high_ms = self.interval_low_ms, self.interval_high_ms
+        a, b = self.beta_a, self.beta_b
+        drawn = beta_intervals(self.units, low_ms, high_ms, a=a, b=b, rng=rng)
+        return correlate(drawn, -degree, correlation=self.correlation, rng=rng)
+
+    def _background(self, interval_ms: Integers, rng: np.random.Generator) -> BackgroundTrace:
+        changes = draw_changes(self.changes, interval_ms, duration_ms=self.duration_ms, rng=rng)
+        start = rng.integers(1_000, 1_000_000, self.units)
+        steps = random_steps(len(changes), mean=_MEAN_STEP, rise=0.5, rng=rng)
+        return background_trace(numbered("u", self.units), changes, start=start, steps=steps)

@@ -1,0 +1,36 @@
+"""Change intervals learned from the refreshes themselves."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestbefore.maintenance.window_units import Integers
+from bestbefore.view.units import Booleans
+
+_RATES = 48
+
+
+class ChangeRates:
+    """What the refreshes so far say of each unit's change rate, as a posterior over a grid.
+
+    Changes are taken for a Poisson process: a refresh after a time a finds a change with
+    probability 1 − e^(−λa). How often a unit changed in between is not seen, so counting changes
+    per refresh would make rates too low; the likelihood does not.
+    """
+
+    def __init__(self, units: int, *, shortest_ms: int, longest_ms: int) -> None:
+        self.rate = np.geomspace(1 / longest_ms, 1 / shortest_ms, _RATES)
+        self._log_weight: NDArray[np.float64] = np.zeros((units, _RATES))
+
+    def observe(self, units: Integers, age_ms: Integers, changed: Booleans) -> None:
+        """Take in that units, last refreshed `age_ms` ago, were found changed or not."""
+        expected = np.outer(np.maximum(age_ms, 1), self.rate)
+        self._log_weight[units] += np.where(
+            changed[:, None], np.log(-np.expm1(-expected)), -expected
+        )
+
+    def interval_ms(self, units: Integers) -> Integers:
+        """The expected change interval of units: one over the mean of the rate's posterior."""
+        log_weight = self._log_weight[units]
+        weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
+        mean = weight @ self.rate / weight.sum(axis=1)
+        return np.asarray(np.maximum(1, np.round(1 / mean)), dtype=np.int64)

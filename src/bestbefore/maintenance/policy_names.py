@@ -1,0 +1,151 @@
+"""Policies by name: `WSJ-WBM`, `WST`, `LRU.F+(alpha=0.2)`, `FBA(IBM-BGP)`, `MP(CWSJ,WBM,FRP)`.
+
+A ranker alone means WSJ before it; a proposer alone elects at random from its candidates.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, fields
+from typing import TypeVar
+
+from bestbefore.errors import PolicyError, nearest
+from bestbefore.maintenance.policy import Policy
+from bestbefore.maintenance.proposers import proposers
+from bestbefore.maintenance.rankers import rankers
+from bestbefore.maintenance.replacement import replacements
+from bestbefore.registry import Registry
+
+_DEFAULT_PROPOSER, _DEFAULT_RANKER, _DEFAULT_REPLACEMENT = "WSJ", "RND", "FRP"
+_CALL = re.compile(r"(?P<name>[^()\s]+)\s*(?:\((?P<arguments>[^()]*)\))?")
+_PROCESS = re.compile(r"MP\((?P<parts>.*)\)", re.DOTALL)
+_FLEXIBLE = re.compile(r"FBA\((?P<ranker>.*)\)", re.DOTALL)
+_BOOLEANS = {"true": True, "false": False}
+
+Parameter = bool | int | float | str
+T = TypeVar("T")
+
+
+def resolve_policy(name: str) -> Policy:
+    """The policy behind a name; an unknown name is answered with the nearest ones."""
+    proposer, ranker, replacement = _parts(name.strip(), name)
+    flexible = _FLEXIBLE.fullmatch(ranker)
+    policy = Policy(
+        name,
+        proposers[proposer],
+        ranker=_made(name, rankers, flexible["ranker"].strip() if flexible else ranker),
+        replacement=_made(name, replacements, replacement),
+        flexible=flexible is not None,
+    )
+    policy.check()
+    return policy
+
+
+def policy_names() -> dict[str, str]:
+    """Every combination of a proposer with a ranker that makes sense, with what it elects."""
+    names = {"WST": summary(proposers["WST"])}
+    for proposer, propose in proposers.items():
+        for ranker, kind in rankers.items():
+            name = f"{proposer}-{ranker}{_examples(kind)}"
+            if proposer != "WST" and _resolves(name):
+                names[name] = f"{summary(kind)} From: {summary(propose)}"
+    for ranker, kind in rankers.items():
+        name = f"FBA({ranker}{_examples(kind)})"
+        if _resolves(name):
+            names[name] = f"{summary(kind)} Budget moves to the evaluations where it yields most."
+    return names
+
+
+def split_names(text: str) -> list[str]:
+    """The names of a list; a comma within parentheses belongs to a name.
+
+    >>> split_names("WSJ-WBM, MP(CWSJ,WBM,FRP)")
+    ['WSJ-WBM', 'MP(CWSJ,WBM,FRP)']
+    """
+    names, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth == 0:
+            names.append("")
+        else:
+            names[-1] += letter
+    return [name.strip() for name in names]
+
+
+def summary(thing: object) -> str:
+    """The first line of what a proposer or a ranker says of itself."""
+    return (thing.__doc__ or "").strip().splitlines()[0]
+
+
+def _parts(text: str, name: str) -> tuple[str, str, str]:
+    """The names of proposer, ranker and replacement that a policy's name is made of."""
+    if process := _PROCESS.fullmatch(text):
+        parts = split_names(process["parts"])
+        if len(parts) not in (2, 3) or parts[0] not in proposers:
+            raise PolicyError(
+                f"{name!r}: write MP(proposer,ranker) or MP(proposer,ranker,replacement), for "
+                f"example MP(CWSJ,WBM,FRP); the proposers are {', '.join(proposers)}"
+            )
+        return parts[0], parts[1], parts[2] if len(parts) == 3 else _DEFAULT_REPLACEMENT
+    if text in proposers:
+        return text, _DEFAULT_RANKER, _DEFAULT_REPLACEMENT
+    proposer, _, ranker = text.partition("-")
+    if proposer in proposers and ranker:
+        return proposer, ranker, _DEFAULT_REPLACEMENT
+    return _DEFAULT_PROPOSER, text, _DEFAULT_REPLACEMENT
+
+
+def _made(name: str, registry: Registry[type[T]], text: str) -> T:
+    call = _CALL.fullmatch(text)
+    if not call or call["name"] not in registry:
+        if registry.kind == replacements.kind:
+            raise PolicyError(f"{name!r}: unknown replacement {text!r}; {nearest(text, registry)}")
+        known = {*policy_names(), *rankers, *proposers}
+        raise PolicyError(f"unknown policy {name!r}; {nearest(name, known)}")
+    kind = registry[call["name"]]
+    return kind(**_parameters(name, kind, call["arguments"]))
+
+
+def _parameters(name: str, kind: type, text: str | None) -> Mapping[str, Parameter]:
+    accepted = {each.name: each for each in fields(kind)}
+    given: dict[str, Parameter] = {}
+    for part in filter(None, (each.strip() for each in (text or "").split(","))):
+        key, equals, value = (each.strip() for each in part.partition("="))
+        if not equals or key not in accepted:
+            options = ", ".join(accepted) or "none"
+            raise PolicyError(f"policy {name!r} has no parameter {key!r}; it takes: {options}")
+        given[key] = _value(name, key, value, wanted=accepted[key].type)
+    for key, each in accepted.items():
+        if _required(each) and key not in given:
+            raise PolicyError(f"policy {name!r} needs {key}, for example {key}={_example(each)}")
+    return given
+
+
+def _value(name: str, key: str, text: str, *, wanted: object) -> Parameter:
+    try:
+        if wanted is bool:
+            return _BOOLEANS[text.lower()]
+        return float(text) if wanted is float else int(text)
+    except (KeyError, ValueError):
+        kind = getattr(wanted, "__name__", wanted)
+        raise PolicyError(f"policy {name!r}: {key} = {text!r} is not a {kind}") from None
+
+
+def _required(parameter: "Field[object]") -> bool:
+    return parameter.default is MISSING and parameter.default_factory is MISSING
+
+
+def _example(parameter: "Field[object]") -> object:
+    return parameter.metadata.get("example", "…")
+
+
+def _examples(kind: type) -> str:
+    needed = [f"{each.name}={_example(each)}" for each in fields(kind) if _required(each)]
+    return f"({','.join(needed)})" if needed else ""
+
+
+def _resolves(name: str) -> bool:
+    try:
+        resolve_policy(name)
+    except PolicyError:
+        return False
+    return True

@@ -1,0 +1,75 @@
+"""ACQUA.F: a ranker of acqua within a band around the FILTER's threshold (section 3.2)."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from bestbefore.errors import PolicyError
+from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed, RandomRanker
+from bestbefore.maintenance.rankers.filter_distance import distance_of
+from bestbefore.maintenance.rankers.ranker import NEVER, Need, Scorer, rankers
+from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance
+from bestbefore.maintenance.window_units import Scores
+
+_EXAMPLE = {"example": 500}
+
+
+@rankers.register("RND.F")
+@dataclass(frozen=True)
+class RandomInBand:
+    """RND among the candidates within a distance `fdt` of the threshold (rank-aggregation 3.2)."""
+
+    fdt: float = field(metadata=_EXAMPLE)
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.FILTER})
+
+    def __post_init__(self) -> None:
+        _check(self.fdt)
+
+    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
+        """The same for all in the band."""
+        return _in_band(RandomRanker(), candidates, moment, self.fdt)
+
+
+@rankers.register("LRU.F")
+@dataclass(frozen=True)
+class LeastRecentlyRefreshedInBand:
+    """LRU among the candidates within a distance `fdt` of the threshold (rank-aggregation 3.2)."""
+
+    fdt: float = field(metadata=_EXAMPLE)
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.FILTER})
+
+    def __post_init__(self) -> None:
+        _check(self.fdt)
+
+    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
+        """The age of the last refresh, in the band."""
+        return _in_band(LeastRecentlyRefreshed(), candidates, moment, self.fdt)
+
+
+@rankers.register("WBM.F")
+@dataclass(frozen=True)
+class WindowBasedInBand:
+    """WBM among the candidates within a distance `fdt` of the threshold (rank-aggregation 3.2)."""
+
+    fdt: float = field(metadata=_EXAMPLE)
+    fill: bool = False
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.FILTER})
+
+    def __post_init__(self) -> None:
+        _check(self.fdt)
+
+    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
+        """min(L, V), in the band."""
+        return _in_band(WindowBasedMaintenance(self.fill), candidates, moment, self.fdt)
+
+
+def _check(fdt: float) -> None:
+    if not fdt >= 0:
+        raise PolicyError(f"fdt = {fdt} is no distance from a threshold; it must be 0 or more")
+
+
+def _in_band(ranker: Scorer, candidates: CandidateSet, moment: Moment, fdt: float) -> Scores:
+    inside = distance_of(candidates) <= fdt
+    return np.where(inside, ranker.score(candidates, moment), NEVER)

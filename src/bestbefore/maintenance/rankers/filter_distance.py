@@ -1,0 +1,28 @@
+"""The Filter update policy: refresh what is near the FILTER's threshold."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from bestbefore.errors import PolicyError
+from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.rankers.ranker import Need, rankers
+from bestbefore.maintenance.window_units import Scores
+
+
+def distance_of(candidates: CandidateSet) -> Scores:
+    """FD = |x − FT|, equation 1 of rank-aggregation."""
+    if candidates.distance is None:
+        raise PolicyError("a Filter ranker was given no FILTER")
+    return candidates.distance
+
+
+@rankers.register("Filter")
+@dataclass(frozen=True)
+class FilterRanker:
+    """The candidates whose value is nearest to the threshold (rank-aggregation section 3.2)."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.FILTER})
+
+    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:  # noqa: ARG002
+        """The nearer the better."""
+        return -distance_of(candidates)

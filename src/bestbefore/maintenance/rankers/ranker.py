@@ -1,0 +1,66 @@
+"""What a ranker is, and where rankers are registered."""
+
+from enum import StrEnum
+from typing import Protocol, TypeGuard
+
+import numpy as np
+
+from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.window_units import Integers, Scores
+from bestbefore.registry import Registry
+
+__all__ = [
+    "NEVER",
+    "CandidateSet",
+    "Elector",
+    "Integers",
+    "Moment",
+    "Need",
+    "Ranker",
+    "Scorer",
+    "Scores",
+    "rankers",
+    "scores",
+]
+
+NEVER = -np.inf
+
+
+class Need(StrEnum):
+    """What a ranker may need beyond the columns of view and stream.
+
+    A ranker says so in a class attribute `needs`; where it is not given the policy is refused.
+    """
+
+    ORACLE = "the true changes of the remote data, which only the simulator has"
+    FILTER = "a FILTER ?x < number or ?x > number on a variable of the SERVICE"
+    AGGREGATE = "an answer that aggregates the units of each join key"
+
+
+class Scorer(Protocol):
+    """A ranker that gives each candidate a score; `NEVER` means not worth a refresh."""
+
+    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
+        """A number per candidate, the higher the better; equal scores are elected at random."""
+        ...
+
+
+class Elector(Protocol):
+    """A ranker whose choice of one unit depends on the others that it chooses."""
+
+    def elect(
+        self, candidates: CandidateSet, moment: Moment, *, budget: int, rng: np.random.Generator
+    ) -> Integers:
+        """Positions of at most `budget` candidates, best first."""
+        ...
+
+
+Ranker = Scorer | Elector
+
+
+def scores(ranker: Ranker) -> TypeGuard[Scorer]:
+    """Whether a ranker scores candidates, rather than electing a set as a whole."""
+    return hasattr(ranker, "score")
+
+
+rankers: Registry[type[Ranker]] = Registry("ranker")

@@ -1,0 +1,155 @@
+"""What the stream tells the policies: which units an evaluation needs, how often and how long."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestbefore.view.links import Links
+
+Integers = NDArray[np.int64]
+Scores = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The pairs of a view row and a compatible window mapping, counted by unit and L.
+
+    `place` is the unit's position among those of the window.
+    """
+
+    place: Integers
+    remaining: Integers
+    count: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class JoinKeys:
+    """The join keys of the window as the left side of the maintenance graph.
+
+    Edge e joins key `edge_key[e]` with the unit at `edge_place[e]` (planning-ahead section 4).
+    `remaining` and `mappings` hold, per key, L of its latest mapping and the number of mappings c.
+    """
+
+    remaining: Integers
+    mappings: Integers
+    edge_key: Integers
+    edge_place: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class WindowUnits:
+    """The units compatible with the window: each once, ascending, with what the stream says of it.
+
+    `remaining` is L of the unit's latest mapping, `mappings` the number of its pairs of a row and
+    a compatible mapping. Without `pairs` all of them last as long as the latest; without `keys`
+    each unit is a join key of its own (a 1:1 join).
+    """
+
+    unit: Integers
+    remaining: Integers
+    mappings: Integers
+    pairs: Pairs | None = None
+    keys: JoinKeys | None = None
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+    def results(self, fresh: Integers) -> Scores:
+        """Per unit, the answers over the coming evaluations that it serves if fresh for so many.
+
+        This is Σ min(L, B) over the unit's pairs, equations 12 to 15 of planning-ahead.
+        """
+        if self.pairs is None:
+            answers = np.minimum(self.remaining, fresh) * self.mappings
+            return answers.astype(np.float64)
+        each = np.minimum(self.pairs.remaining, fresh[self.pairs.place]) * self.pairs.count
+        return np.asarray(
+            np.bincount(self.pairs.place, weights=each, minlength=len(self.unit)), dtype=np.float64
+        )
+
+    def join_keys(self) -> JoinKeys:
+        """The join keys with their edges; those of a 1:1 join are the units themselves."""
+        if self.keys is not None:
+            return self.keys
+        each = np.arange(len(self.unit))
+        return JoinKeys(self.remaining, self.mappings, each, each)
+
+    def later(self, slides: int) -> "WindowUnits":
+        """What will be left of this window so many slides later, if nothing arrives."""
+        if slides == 0:
+            return self
+        stays = self.remaining > slides
+        unit, remaining = self.unit[stays], self.remaining[stays] - slides
+        if self.pairs is None:
+            return WindowUnits(unit, remaining, self.mappings[stays])
+        lasting = self.pairs.remaining > slides
+        place = (np.cumsum(stays) - 1)[self.pairs.place[lasting]]
+        count = self.pairs.count[lasting]
+        pairs = Pairs(place, self.pairs.remaining[lasting] - slides, count)
+        mappings = np.bincount(place, weights=count, minlength=len(unit)).astype(np.int64)
+        return WindowUnits(unit, remaining, mappings, pairs)
+
+
+def units_of_keys(key: Integers, remaining: Integers, mappings: Integers) -> WindowUnits:
+    """The window's units in a 1:1 join, from counts per (key, L) in ascending order of keys."""
+    starts = _run_starts(key)
+    if len(starts) == len(key):
+        return WindowUnits(key, remaining, mappings)
+    place = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(key))))
+    return WindowUnits(
+        unit=key[starts],
+        remaining=np.maximum.reduceat(remaining, starts),
+        mappings=np.add.reduceat(mappings, starts),
+        pairs=Pairs(place, remaining, mappings),
+    )
+
+
+def units_of_links(
+    links: Links, key: Integers, remaining: Integers, mappings: Integers
+) -> WindowUnits:
+    """The window's units in an M:N join, from counts per (key, L) in ascending order of keys."""
+    starts = _run_starts(key)
+    owner, edge = links.edges(key[starts])
+    unit, place = np.unique(links.unit[edge], return_inverse=True)
+    entry_key = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(key))))
+    pairs = _pairs(owner, place, entry_key, remaining, mappings)
+    edges = np.unique(np.stack([owner, place]), axis=1)
+    latest = np.zeros(len(unit), dtype=np.int64)
+    np.maximum.at(latest, pairs.place, pairs.remaining)
+    return WindowUnits(
+        unit=unit,
+        remaining=latest,
+        mappings=_sums(pairs.place, pairs.count, len(unit)),
+        pairs=pairs,
+        keys=JoinKeys(
+            remaining=np.maximum.reduceat(remaining, starts) if len(starts) else starts,
+            mappings=_sums(entry_key, mappings, len(starts)),
+            edge_key=edges[0],
+            edge_place=edges[1],
+        ),
+    )
+
+
+def _pairs(
+    owner: Integers, place: Integers, entry_key: Integers, remaining: Integers, mappings: Integers
+) -> Pairs:
+    """Every edge with every entry of its key, counted by unit and L."""
+    first = np.searchsorted(owner, entry_key)
+    counts = np.searchsorted(owner, entry_key, side="right") - first
+    entry = np.repeat(np.arange(len(entry_key)), counts)
+    offset = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
+    at = place[np.repeat(first, counts) + offset]
+    depth = int(remaining.max(initial=0)) + 1
+    code, inverse = np.unique(at * depth + remaining[entry], return_inverse=True)
+    return Pairs(code // depth, code % depth, _sums(inverse, mappings[entry], len(code)))
+
+
+def _sums(group: Integers, values: Integers, groups: int) -> Integers:
+    return np.bincount(group, weights=values, minlength=groups).astype(np.int64)
+
+
+def _run_starts(ordered: Integers) -> Integers:
+    if not len(ordered):
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))

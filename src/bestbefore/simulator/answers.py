@@ -1,0 +1,134 @@
+"""The answers of one evaluation, held against what the remote data would give."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestbefore.maintenance import WindowUnits
+from bestbefore.simulator.condition import Condition
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of the comparison: which units have a row, its value's code and number."""
+
+    present: Booleans
+    code: Integers
+    number: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """X correct, Y wrong, Z missing answers; `union` is the size of both answer sets together.
+
+    `estimated` is the mean probability that an answer of ours is fresh, NaN where we have none.
+    """
+
+    correct: float
+    wrong: float
+    missing: float
+    union: float
+    estimated: float
+
+
+class Comparison(Protocol):
+    """How the answers to a query follow from the rows of the view."""
+
+    def __call__(self, window: WindowUnits, ours: Side, truth: Side, fresh: Numbers) -> Tally:
+        """Compare the answers; `fresh` is the probability that each unit is fresh."""
+        ...
+
+
+def compare_rows(window: WindowUnits, ours: Side, truth: Side, fresh: Numbers) -> Tally:
+    """The answers are the joined rows themselves: one is correct if its value is."""
+    weight = window.mappings
+    equal = ours.present & truth.present & (ours.code == truth.code)
+    differing = ours.present & ~equal
+    correct, wrong = weight[equal].sum(), weight[differing].sum()
+    missing = weight[truth.present & ~ours.present].sum()
+    union = correct + wrong + missing + weight[differing & truth.present].sum()
+    return Tally(correct, wrong, missing, union, _mean(fresh, weight, ours.present))
+
+
+@dataclass(frozen=True, slots=True)
+class FilteredComparison:
+    """The answers are the keys whose value passes a FILTER; the value itself is not told."""
+
+    condition: Condition
+
+    def __call__(self, window: WindowUnits, ours: Side, truth: Side, fresh: Numbers) -> Tally:
+        """An answer is correct if the true value passes too."""
+        given = ours.present & self.condition.passes(ours.number)
+        due = truth.present & self.condition.passes(truth.number)
+        weight = window.mappings
+        correct, wrong = weight[given & due].sum(), weight[given & ~due].sum()
+        missing = weight[due & ~given].sum()
+        union = correct + wrong + missing
+        return Tally(correct, wrong, missing, union, _mean(fresh, weight, given))
+
+
+@dataclass(frozen=True, slots=True)
+class AggregatedComparison:
+    """The answers are aggregates, one per join key over all its units."""
+
+    function: str
+
+    def __call__(self, window: WindowUnits, ours: Side, truth: Side, fresh: Numbers) -> Tally:
+        """An answer is correct if the aggregate is."""
+        keys = window.join_keys()
+        size = len(keys.remaining)
+        given, our_value = self._aggregates(keys.edge_key, keys.edge_place, ours, size)
+        due, true_value = self._aggregates(keys.edge_key, keys.edge_place, truth, size)
+        weight = keys.mappings
+        equal = given & due & (our_value == true_value)
+        differing = given & ~equal
+        correct, wrong = weight[equal].sum(), weight[differing].sum()
+        missing = weight[due & ~given].sum()
+        union = correct + wrong + missing + weight[differing & due].sum()
+        with np.errstate(divide="ignore"):
+            log = np.bincount(keys.edge_key, np.log(fresh)[keys.edge_place], minlength=size)
+        return Tally(correct, wrong, missing, union, _mean(np.exp(log), weight, given))
+
+    def _aggregates(
+        self, key: Integers, place: Integers, side: Side, size: int
+    ) -> tuple[Booleans, Numbers]:
+        present = side.present[place]
+        key, value = key[present], side.number[place[present]]
+        count = np.bincount(key, minlength=size)
+        return count > 0, AGGREGATES[self.function](key, value, size)
+
+
+def _sum(key: Integers, value: Numbers, size: int) -> Numbers:
+    return np.bincount(key, value, minlength=size).astype(np.float64)
+
+
+def _count(key: Integers, value: Numbers, size: int) -> Numbers:  # noqa: ARG001
+    return np.bincount(key, minlength=size).astype(np.float64)
+
+
+def _average(key: Integers, value: Numbers, size: int) -> Numbers:
+    return np.asarray(_sum(key, value, size) / np.maximum(_count(key, value, size), 1))
+
+
+def _least(key: Integers, value: Numbers, size: int) -> Numbers:
+    least = np.full(size, np.inf)
+    np.minimum.at(least, key, value)
+    return least
+
+
+def _greatest(key: Integers, value: Numbers, size: int) -> Numbers:
+    return -_least(key, -value, size)
+
+
+AGGREGATES = {"sum": _sum, "count": _count, "avg": _average, "min": _least, "max": _greatest}
+
+
+def _mean(fresh: Numbers, weight: Integers, chosen: Booleans) -> float:
+    total = weight[chosen].sum()
+    return float((fresh[chosen] * weight[chosen]).sum() / total) if total else np.nan

@@ -1,0 +1,93 @@
+"""The series of a run: what came of each evaluation, as columns."""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestbefore.maintenance import Election
+from bestbefore.simulator.answers import Tally
+
+Numbers = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Columns with an entry per evaluation; the columns of `sets` are A to G.
+
+    `estimated` is NaN where an evaluation has no answer. `saved` is the budget left to later
+    evaluations, borrowed from them if negative.
+    """
+
+    candidates: Integers
+    refreshes: Integers
+    evicted: Integers
+    saved: Integers
+    correct: Numbers
+    wrong: Numbers
+    missing: Numbers
+    union: Numbers
+    estimated: Numbers
+    sets: Integers
+
+    def note(self, position: int, election: Election, tally: Tally, saved: int) -> None:
+        """Enter an evaluation."""
+        self.candidates[position] = len(election.candidates)
+        self.refreshes[position] = len(election.elected)
+        self.evicted[position] = len(election.evicted)
+        self.saved[position] = saved
+        self.correct[position], self.wrong[position] = tally.correct, tally.wrong
+        self.missing[position], self.union[position] = tally.missing, tally.union
+        self.estimated[position] = tally.estimated
+
+    def note_sets(self, position: int, sizes: tuple[int, ...]) -> None:
+        """Enter the sizes of the sets A to G."""
+        self.sets[position] = sizes
+
+    @property
+    def freshness(self) -> Numbers:
+        """X/(X+Y) per evaluation, NaN without answers."""
+        return _ratio(self.correct, self.correct + self.wrong)
+
+    @property
+    def completeness(self) -> Numbers:
+        """(X+Y)/(X+Y+Z) per evaluation, NaN where nothing is due."""
+        given = self.correct + self.wrong
+        return _ratio(given, given + self.missing)
+
+    @property
+    def consistency(self) -> Numbers:
+        """X/(X+Y+Z) per evaluation, NaN where nothing is due."""
+        return _ratio(self.correct, self.correct + self.wrong + self.missing)
+
+    @property
+    def jaccard(self) -> Numbers:
+        """The Jaccard distance of the answer sets per evaluation; two empty sets are equal."""
+        return np.nan_to_num(1.0 - _ratio(self.correct, self.union), nan=0.0)
+
+    def from_(self, position: int) -> "Series":
+        """The evaluations from a position on: without the warm-up."""
+        return Series(*(getattr(self, each.name)[position:] for each in fields(self)))
+
+
+def empty_series(evaluations: int) -> Series:
+    """A series to be filled."""
+    return Series(
+        candidates=np.zeros(evaluations, dtype=np.int64),
+        refreshes=np.zeros(evaluations, dtype=np.int64),
+        evicted=np.zeros(evaluations, dtype=np.int64),
+        saved=np.zeros(evaluations, dtype=np.int64),
+        correct=np.zeros(evaluations),
+        wrong=np.zeros(evaluations),
+        missing=np.zeros(evaluations),
+        union=np.zeros(evaluations),
+        estimated=np.zeros(evaluations),
+        sets=np.zeros((evaluations, 7), dtype=np.int64),
+    )
+
+
+def _ratio(part: Numbers, whole: Numbers) -> Numbers:
+    ratio = np.full(len(part), np.nan)
+    np.divide(part, whole, out=ratio, where=whole > 0)
+    return ratio

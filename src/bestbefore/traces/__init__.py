@@ -1,0 +1,36 @@
+"""Traces: recorded streams, background data and links, as columns and as CSV files."""
+
+from bestbefore.traces.columns import (
+    BackgroundTrace,
+    Integers,
+    Links,
+    StreamTrace,
+    Texts,
+    Traces,
+)
+from bestbefore.traces.intervals import read_intervals
+from bestbefore.traces.reading import (
+    Notice,
+    read_background,
+    read_links,
+    read_stream,
+    read_traces,
+)
+from bestbefore.traces.writing import TRACE_FILES, write_traces
+
+__all__ = [
+    "TRACE_FILES",
+    "BackgroundTrace",
+    "Integers",
+    "Links",
+    "Notice",
+    "StreamTrace",
+    "Texts",
+    "Traces",
+    "read_background",
+    "read_intervals",
+    "read_links",
+    "read_stream",
+    "read_traces",
+    "write_traces",
+]
