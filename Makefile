@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit bench docs figure lock clean
+.PHONY: help demo test lint unit bench reproduce docs figure lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -24,10 +24,13 @@ lint: $(READY) ## format check, lint, types, layers
 	$(BIN)/lint-imports
 
 unit: $(READY) ## the tests that need no JVM
-	$(PYTEST) tests/unit tests/contract tests/property tests/golden
+	$(PYTEST) tests/unit tests/contract tests/property tests/golden tests/experiments
 
-bench: $(READY) ## throughput and time per evaluation against a plain Spark job
+bench: $(READY) ## elections, simulated runs, and the engine against a plain Spark job
 	$(BIN)/python -m benchmarks
+
+reproduce: $(READY) ## simulate the papers' experiments anew into docs/reproduction.md
+	$(BIN)/python -m benchmarks.reproduce
 
 docs: $(READY) ## write the parts of the documentation that are generated
 	$(BIN)/python scripts/write_docs.py

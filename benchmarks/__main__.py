@@ -1,6 +1,18 @@
-"""`python -m benchmarks`: run them all and print their tables."""
+"""`python -m benchmarks [NAME …]`: run some or all of them and print their tables."""
 
-from benchmarks.overlap import main
+import sys
+from importlib import import_module
+
+NAMES = ("election", "simulation", "overlap")
+
+
+def main(names: list[str]) -> None:
+    """Run the named benchmarks, all of them if none is named."""
+    for name in names or NAMES:
+        if name not in NAMES:
+            sys.exit(f"unknown benchmark {name!r}; known: {', '.join(NAMES)}")
+        import_module(f"benchmarks.{name}").main()
+
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -5,12 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bestbefore.engine import Engine, Job, Quality, load_job, read_job
+    from bestbefore.experiments import simulate
 
-__all__ = ["Engine", "Job", "Quality", "load_job", "read_job"]
+__all__ = ["Engine", "Job", "Quality", "load_job", "read_job", "simulate"]
+
+_HOMES = {"simulate": "bestbefore.experiments"}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the public name stands for
-    """Import public names when they are first used: policies and client need no pyspark."""
+    """Import public names when they are first used: policies and simulator need no pyspark."""
     if name in __all__:
-        return getattr(import_module("bestbefore.engine"), name)
+        return getattr(import_module(_HOMES.get(name, "bestbefore.engine")), name)
     raise AttributeError(f"module 'bestbefore' has no attribute {name!r}")

@@ -12,7 +12,9 @@ from typer.main import get_command
 from bestbefore.cli.main import app
 from bestbefore.engine import read_job
 from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
+from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
+from bestbefore.maintenance.replacement import replacements
 from bestbefore.query import parse_query
 from bestbefore.view import view_of
 
@@ -42,6 +44,7 @@ def test_the_page_on_the_job_file_shows_a_job(tmp_path):
     wanted = tomllib.loads("\n".join(lines).replace("interval_predicate", "# interval_predicate"))
     del wanted["view"]["interval_file"], wanted["services"]["bkg"]["token_env"]
     wanted["view"]["interval_variable"] = "?followers"
+    wanted["policy"]["name"] = "CWSJ-WBM"
     assert read_job(wanted, folder=tmp_path).service.page_rows == 5000
 
 
@@ -64,6 +67,19 @@ def test_the_example_policy_of_contributing_works():
         rankers._entries.pop("POP", None)
 
 
+def test_the_simulation_of_the_docs_runs():
+    (text,) = blocks("docs/simulation.md", "python")
+    names = {"__name__": "example"}
+    exec(compile(text, "simulation.md", "exec"), names)
+    assert names["best"].policy == "WSJ-WBM"
+
+
+def test_every_policy_is_described():
+    page = (ROOT / "docs" / "policies.md").read_text()
+    for name in (*rankers, *proposers, *replacements):
+        assert f"`{name}`" in page
+
+
 def test_every_command_is_documented_as_it_is():
     page = runpy.run_path(str(ROOT / "scripts" / "write_docs.py"))["command_page"]()
     assert (ROOT / "docs" / "cli.md").read_text() == page, "run `make docs`"
@@ -71,7 +87,10 @@ def test_every_command_is_documented_as_it_is():
         assert f"## bestbefore {name}" in page
 
 
-@pytest.mark.parametrize("file", ["README.md", "docs/job-file.md", "CONTRIBUTING.md"])
+@pytest.mark.parametrize(
+    "file",
+    ["README.md", "docs/job-file.md", "docs/policies.md", "docs/simulation.md", "CONTRIBUTING.md"],
+)
 def test_links_lead_somewhere(file):
     targets = re.findall(r"\]\(([^)#:]+)[^)]*\)", (ROOT / file).read_text())
     missing = [each for each in targets if not ((ROOT / file).parent / each).exists()]

@@ -2,6 +2,7 @@
 
 import csv
 import sys
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -58,6 +59,7 @@ def simulate_traces(request: Request, *, console: Console) -> None:
         cache_size=request.cache_size,
         notice=lambda text: console.print(f"note: {text}", markup=False),
     )
+    simulation.check(tasks)
     series = _run(simulation, tasks, spark=request.spark, console=console)
     results = results_of(tasks, series, warmup=request.warmup)
     if request.evaluations is not None:
@@ -77,12 +79,13 @@ def _run(
     if spark:
         from bestbefore.spark.session import local_session  # noqa: PLC0415 - pyspark is slow
 
-        session = local_session()
-        try:
-            return simulation.series(tasks, spark=session)
-        finally:
-            session.stop()
-    with Progress(console=console, transient=True) as bar:
+        with tempfile.TemporaryDirectory() as folder:
+            session = local_session(log=Path(folder) / "spark.log")
+            try:
+                return simulation.series(tasks, spark=session)
+            finally:
+                session.stop()
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         runs = bar.add_task(f"{len(tasks)} runs", total=len(tasks))
         return simulation.series(tasks, progress=lambda done, _: bar.update(runs, completed=done))
 

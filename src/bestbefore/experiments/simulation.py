@@ -38,6 +38,10 @@ class Simulation:
     scenario: Scenario
     setting: Setting
 
+    def check(self, tasks: Sequence[Task]) -> None:
+        """Refuse policies that make no sense here, with the reason."""
+        check_policies(tasks, self.setting, many_to_many=self.scenario.many_to_many)
+
     def series(
         self,
         tasks: Sequence[Task],
@@ -46,7 +50,7 @@ class Simulation:
         progress: Progress | None = None,
     ) -> list[Series]:
         """What came of each evaluation, task by task."""
-        check_policies(tasks, self.setting, many_to_many=self.scenario.many_to_many)
+        self.check(tasks)
         if spark is not None:
             return run_on_spark(self.scenario, self.setting, tasks, spark)
         return run_here(self.scenario, self.setting, tasks, progress)

@@ -1,14 +1,19 @@
 """What a policy sees: columns over the candidate set at one moment."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bestbefore.errors import PolicyError
 from bestbefore.maintenance.window_units import Integers, JoinKeys, Scores, WindowUnits
+from bestbefore.view.units import Units
 
 Booleans = NDArray[np.bool_]
+T = TypeVar("T", bound=np.generic)
+
+_FAR = np.finfo(np.float64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,26 +61,89 @@ class Oracle(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CandidateSet:
-    """The candidate set C as columns of equal length; policies must not write to them.
+    """The candidate set C: columns of equal length that policies must not write to.
 
-    `place` is each candidate's position in the window, −1 for one that it does not need.
-    `distance` is FD, how far the cached value lies from the FILTER's threshold.
+    A column is cut from the view when it is asked for, and is the view's own where all units are
+    candidates. `unit` numbers are in ascending order.
     """
 
     unit: Integers
-    refreshed_ms: Integers
-    best_before_ms: Integers
-    interval_ms: Integers
-    remaining: Integers
-    mappings: Integers
-    held: Booleans
-    place: Integers
+    units: Units
     window: WindowUnits
-    distance: Scores | None = None
-    truth: Truth | None = None
+    threshold: float | None = None
+    oracle: Oracle | None = None
 
     def __len__(self) -> int:
         return len(self.unit)
+
+    @property
+    def refreshed_ms(self) -> Integers:
+        """The time of the last refresh."""
+        return self._cut(self.units.refreshed_ms)
+
+    @property
+    def best_before_ms(self) -> Integers:
+        """The best-before time τ."""
+        return self._cut(self.units.best_before_ms)
+
+    @property
+    def interval_ms(self) -> Integers:
+        """The expected change interval I."""
+        return self._cut(self.units.interval_ms)
+
+    @property
+    def held(self) -> Booleans:
+        """Whether the view holds the unit, or knows its key only."""
+        return self._cut(self.units.held)
+
+    @property
+    def remaining(self) -> Integers:
+        """L of the unit's latest mapping, 0 for a unit that the window does not need."""
+        return self._in_window(self.window.remaining)
+
+    @property
+    def mappings(self) -> Integers:
+        """The pairs of a row and a compatible window mapping, 0 for a unit that has none."""
+        return self._in_window(self.window.mappings)
+
+    @property
+    def place(self) -> Integers:
+        """The position in the window, −1 for a unit that the window does not need."""
+        window = self.window
+        if self.unit is window.unit:
+            return np.arange(len(self.unit))
+        if not len(window):
+            return np.full(len(self.unit), -1)
+        place = np.minimum(np.searchsorted(window.unit, self.unit), len(window) - 1)
+        return np.where(window.unit[place] == self.unit, place, -1)
+
+    @property
+    def distance(self) -> Scores:
+        """FD = |x − FT|, equation 1 of rank-aggregation; what has no number is farthest."""
+        if self.threshold is None:
+            raise PolicyError("a Filter ranker was given no FILTER")
+        distance = self._cut(self.units.value) - self.threshold
+        np.abs(distance, out=distance)
+        distance[np.isnan(distance)] = _FAR
+        return distance
+
+    @property
+    def truth(self) -> Truth:
+        """What the oracle knows of the candidates."""
+        if self.oracle is None:
+            raise PolicyError("a policy that needs an oracle was given none")
+        return Truth(self.oracle.stale(self.unit), self.oracle.next_change_ms(self.unit))
+
+    def _cut(self, column: NDArray[T]) -> NDArray[T]:
+        return column if len(column) == len(self.unit) else column[self.unit]
+
+    def _in_window(self, column: Integers) -> Integers:
+        if self.unit is self.window.unit:
+            return column
+        if not len(column):
+            return np.zeros(len(self.unit), dtype=np.int64)
+        place = self.place
+        return np.where(place >= 0, column[place], 0)
 
     def expired(self, moment: Moment) -> Booleans:
         """Which candidates are possibly stale: τ ≤ t."""
@@ -83,19 +151,22 @@ class CandidateSet:
 
     def results(self, fresh: Integers) -> Scores:
         """Per candidate, Σ min(L, B) over its pairs of a row and a mapping, B being `fresh`."""
+        if self.unit is self.window.unit:
+            return self.window.results(fresh)
         if not len(self.window):
             return np.zeros(len(self))
-        needed = self.place >= 0
+        place = self.place
+        needed = place >= 0
         whole = np.zeros(len(self.window), dtype=np.int64)
-        whole[self.place[needed]] = fresh[needed]
-        return np.where(needed, self.window.results(whole)[self.place], 0.0)
+        whole[place[needed]] = fresh[needed]
+        return np.where(needed, self.window.results(whole)[place], 0.0)
 
     def join_keys(self) -> JoinKeys:
         """The window's join keys with edges to the candidates, as positions among these."""
-        keys = self.window.join_keys()
+        keys, place = self.window.join_keys(), self.place
         position = np.full(len(self.window), -1)
-        needed = self.place >= 0
-        position[self.place[needed]] = np.flatnonzero(needed)
+        needed = place >= 0
+        position[place[needed]] = np.flatnonzero(needed)
         edge_place = position[keys.edge_place]
         kept = edge_place >= 0
         return JoinKeys(keys.remaining, keys.mappings, keys.edge_key[kept], edge_place[kept])

@@ -29,8 +29,11 @@ class ChangeRates:
         )
 
     def interval_ms(self, units: Integers) -> Integers:
-        """The expected change interval of units: one over the mean of the rate's posterior."""
+        """The change interval of units: one over the geometric mean of the rate's posterior.
+
+        Where every refresh found a change the rate may be anything above; its logarithm is tamer.
+        """
         log_weight = self._log_weight[units]
         weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
-        mean = weight @ self.rate / weight.sum(axis=1)
-        return np.asarray(np.maximum(1, np.round(1 / mean)), dtype=np.int64)
+        mean = weight @ np.log(self.rate) / weight.sum(axis=1)
+        return np.asarray(np.maximum(1, np.round(np.exp(-mean))), dtype=np.int64)

@@ -6,14 +6,12 @@ from typing import cast
 import numpy as np
 
 from bestbefore.maintenance.allocation import allowance, elect_flexibly
-from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle, Truth
+from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle
 from bestbefore.maintenance.election import elect_highest
 from bestbefore.maintenance.policy import Policy
-from bestbefore.maintenance.rankers import NEVER, Elector, Scorer, scores
+from bestbefore.maintenance.rankers import NEVER, Scorer, elects, scores
 from bestbefore.maintenance.window_units import Integers, Scores, WindowUnits
 from bestbefore.view.units import Units
-
-_FAR = np.finfo(np.float64).max
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +62,8 @@ def elect(
 def describe(
     units: Units, proposed: Integers, window: WindowUnits, situation: Situation
 ) -> CandidateSet:
-    """The columns of the proposed units; one that the window does not need has L = c = 0."""
-    place = _places(proposed, window)
-    whole = proposed is window.unit
-    return CandidateSet(
-        unit=proposed,
-        refreshed_ms=units.refreshed_ms[proposed],
-        best_before_ms=units.best_before_ms[proposed],
-        interval_ms=units.interval_ms[proposed],
-        remaining=window.remaining if whole else _spread(window.remaining, place),
-        mappings=window.mappings if whole else _spread(window.mappings, place),
-        held=units.held[proposed],
-        place=place,
-        window=window,
-        distance=_distance(units.value[proposed], situation.threshold),
-        truth=_truth(situation.oracle, proposed),
-    )
+    """The proposed units as a policy sees them."""
+    return CandidateSet(proposed, units, window, situation.threshold, situation.oracle)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +91,16 @@ class _Step:
     def _elect_tier(self, tier: Integers, budget: int) -> Integers:
         candidates = describe(self.units, tier, self.window, self.situation)
         ranker, moment = self.policy.ranker, self.situation.moment
-        if scores(ranker):
-            found = self._with_missing(candidates, ranker.score(candidates, moment))
-            return tier[elect_highest(found, budget=budget, rng=self.rng)]
-        elector = cast("Elector", ranker)
-        return tier[elector.elect(candidates, moment, budget=budget, rng=self.rng)]
+        complete = bool(candidates.held.all())
+        if elects(ranker) and complete:
+            return tier[ranker.elect(candidates, moment, budget=budget, rng=self.rng)]
+        found = cast("Scorer", ranker).score(candidates, moment)
+        if not complete:
+            found = self._with_missing(candidates, found)
+        return tier[elect_highest(found, budget=budget, rng=self.rng)]
 
     def _with_missing(self, candidates: CandidateSet, found: Scores) -> Scores:
         """Nothing is known of a missing unit: it gets the score of some cached one."""
-        if candidates.held.all():
-            return found
         known = found[candidates.held & (found > NEVER)]
         missing = ~candidates.held
         found = found.copy()
@@ -153,32 +137,3 @@ class _Step:
         evicted = order[:excess]
         homeless = np.flatnonzero(missing)[::-1][: excess - len(evicted)]
         return Election(candidates, np.delete(elected, homeless), evicted)
-
-
-def _places(proposed: Integers, window: WindowUnits) -> Integers:
-    """Positions in the window's units, which are in ascending order; −1 for others."""
-    if proposed is window.unit:
-        return np.arange(len(proposed))
-    if not len(window):
-        return np.full(len(proposed), -1)
-    place = np.minimum(np.searchsorted(window.unit, proposed), len(window) - 1)
-    return np.where(window.unit[place] == proposed, place, -1)
-
-
-def _spread(column: Integers, place: Integers) -> Integers:
-    if not len(column):
-        return np.zeros(len(place), dtype=np.int64)
-    return np.where(place >= 0, column[place], 0)
-
-
-def _truth(oracle: Oracle | None, proposed: Integers) -> Truth | None:
-    if oracle is None:
-        return None
-    return Truth(oracle.stale(proposed), oracle.next_change_ms(proposed))
-
-
-def _distance(value: Scores, threshold: float | None) -> Scores | None:
-    """FD = |x − FT|; what has no number is farthest."""
-    if threshold is None:
-        return None
-    return np.nan_to_num(np.abs(value - threshold), nan=_FAR)

@@ -88,7 +88,7 @@ def best(held: Booleans, window: WindowUnits, stale: Booleans | None) -> Tiers:
 
 
 def _split(held: Booleans, window: WindowUnits) -> tuple[Integers, Integers]:
-    cached = held[window.unit]
+    cached = held if len(held) == len(window) else held[window.unit]
     if cached.all():
         return window.unit, window.unit[:0]
     return window.unit[cached], window.unit[~cached]

@@ -50,9 +50,9 @@ def compare_rows(window: WindowUnits, ours: Side, truth: Side, fresh: Numbers) -
     weight = window.mappings
     equal = ours.present & truth.present & (ours.code == truth.code)
     differing = ours.present & ~equal
-    correct, wrong = weight[equal].sum(), weight[differing].sum()
-    missing = weight[truth.present & ~ours.present].sum()
-    union = correct + wrong + missing + weight[differing & truth.present].sum()
+    correct, wrong = _count(weight, equal), _count(weight, differing)
+    missing = _count(weight, truth.present & ~ours.present)
+    union = correct + wrong + missing + _count(weight, differing & truth.present)
     return Tally(correct, wrong, missing, union, _mean(fresh, weight, ours.present))
 
 
@@ -67,8 +67,8 @@ class FilteredComparison:
         given = ours.present & self.condition.passes(ours.number)
         due = truth.present & self.condition.passes(truth.number)
         weight = window.mappings
-        correct, wrong = weight[given & due].sum(), weight[given & ~due].sum()
-        missing = weight[due & ~given].sum()
+        correct, wrong = _count(weight, given & due), _count(weight, given & ~due)
+        missing = _count(weight, due & ~given)
         union = correct + wrong + missing
         return Tally(correct, wrong, missing, union, _mean(fresh, weight, given))
 
@@ -88,9 +88,9 @@ class AggregatedComparison:
         weight = keys.mappings
         equal = given & due & (our_value == true_value)
         differing = given & ~equal
-        correct, wrong = weight[equal].sum(), weight[differing].sum()
-        missing = weight[due & ~given].sum()
-        union = correct + wrong + missing + weight[differing & due].sum()
+        correct, wrong = _count(weight, equal), _count(weight, differing)
+        missing = _count(weight, due & ~given)
+        union = correct + wrong + missing + _count(weight, differing & due)
         with np.errstate(divide="ignore"):
             log = np.bincount(keys.edge_key, np.log(fresh)[keys.edge_place], minlength=size)
         return Tally(correct, wrong, missing, union, _mean(np.exp(log), weight, given))
@@ -108,12 +108,12 @@ def _sum(key: Integers, value: Numbers, size: int) -> Numbers:
     return np.bincount(key, value, minlength=size).astype(np.float64)
 
 
-def _count(key: Integers, value: Numbers, size: int) -> Numbers:  # noqa: ARG001
+def _number(key: Integers, value: Numbers, size: int) -> Numbers:  # noqa: ARG001
     return np.bincount(key, minlength=size).astype(np.float64)
 
 
 def _average(key: Integers, value: Numbers, size: int) -> Numbers:
-    return np.asarray(_sum(key, value, size) / np.maximum(_count(key, value, size), 1))
+    return np.asarray(_sum(key, value, size) / np.maximum(_number(key, value, size), 1))
 
 
 def _least(key: Integers, value: Numbers, size: int) -> Numbers:
@@ -126,9 +126,14 @@ def _greatest(key: Integers, value: Numbers, size: int) -> Numbers:
     return -_least(key, -value, size)
 
 
-AGGREGATES = {"sum": _sum, "count": _count, "avg": _average, "min": _least, "max": _greatest}
+AGGREGATES = {"sum": _sum, "count": _number, "avg": _average, "min": _least, "max": _greatest}
+
+
+def _count(weight: Integers, chosen: Booleans) -> float:
+    return float(weight @ chosen)
 
 
 def _mean(fresh: Numbers, weight: Integers, chosen: Booleans) -> float:
-    total = weight[chosen].sum()
-    return float((fresh[chosen] * weight[chosen]).sum() / total) if total else np.nan
+    counted = weight * chosen
+    total = counted.sum()
+    return float(fresh @ counted / total) if total else np.nan

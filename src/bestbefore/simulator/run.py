@@ -163,11 +163,12 @@ class _State:
         held = self.units.held
         fresh = held & (self.code == self.true_code)
         needed, mappings = window.unit, window.mappings
-        c, all_fresh = int(fresh[needed].sum()), int(fresh.sum())
-        needed_held, all_held = held[needed], int(held.sum())
-        d = int(needed_held.sum()) - c
-        e = int(mappings[fresh[needed]].sum())
-        f = int(mappings[needed_held].sum()) - e
+        needed_fresh, needed_held = fresh[needed], held[needed]
+        c, all_fresh = int(np.count_nonzero(needed_fresh)), int(np.count_nonzero(fresh))
+        d = int(np.count_nonzero(needed_held)) - c
+        all_held = int(np.count_nonzero(held))
+        e = int(mappings @ needed_fresh)
+        f = int(mappings @ needed_held) - e
         g = int(mappings.sum()) - e - f
         return all_fresh - c, all_held - all_fresh - d, c, d, e, f, g
 

@@ -11,6 +11,7 @@ from bestbefore.maintenance.rankers import NEVER
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed
 from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance
 from bestbefore.maintenance.window_units import WindowUnits
+from bestbefore.view.units import new_units
 
 few = st.sampled_from([NEVER, -1.0, 0.0, 1.0, 2.0])
 
@@ -34,13 +35,15 @@ def test_ties_are_broken_at_random_and_fairly():
 
 def columns(**given_columns):
     size = len(next(iter(given_columns.values())))
-    names = ("refreshed_ms", "best_before_ms", "interval_ms", "remaining", "mappings")
-    all_columns = {name: np.zeros(size, dtype=np.int64) for name in names}
-    all_columns |= {name: np.array(column) for name, column in given_columns.items()}
-    each = np.arange(size)
-    window = WindowUnits(each, all_columns["remaining"], all_columns["mappings"])
-    held = np.ones(size, dtype=np.bool_)
-    return CandidateSet(unit=each, held=held, place=each, window=window, **all_columns)
+    units = new_units(np.arange(size), np.ones(size, dtype=np.int64), 1)
+    stream = {name: np.zeros(size, dtype=np.int64) for name in ("remaining", "mappings")}
+    for name, column in given_columns.items():
+        if name in stream:
+            stream[name] = np.array(column)
+        else:
+            getattr(units, name)[:] = column
+    window = WindowUnits(np.arange(size), **stream)
+    return CandidateSet(window.unit, units, window, threshold=0.0)
 
 
 def test_lru_prefers_the_longest_unrefreshed():

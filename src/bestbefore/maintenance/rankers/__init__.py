@@ -8,9 +8,17 @@ this package is imported, so a new policy is one new file.
 from importlib import import_module
 from pkgutil import iter_modules
 
-from bestbefore.maintenance.rankers.ranker import NEVER, Elector, Ranker, Scorer, rankers, scores
+from bestbefore.maintenance.rankers.ranker import (
+    NEVER,
+    Elector,
+    Ranker,
+    Scorer,
+    elects,
+    rankers,
+    scores,
+)
 
-__all__ = ["NEVER", "Elector", "Ranker", "Scorer", "rankers", "scores"]
+__all__ = ["NEVER", "Elector", "Ranker", "Scorer", "elects", "rankers", "scores"]
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

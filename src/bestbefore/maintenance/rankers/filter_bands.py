@@ -8,9 +8,8 @@ import numpy as np
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed, RandomRanker
-from bestbefore.maintenance.rankers.filter_distance import distance_of
-from bestbefore.maintenance.rankers.ranker import NEVER, Need, Scorer, rankers
-from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance
+from bestbefore.maintenance.rankers.ranker import Need, Scorer, rankers
+from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance, only
 from bestbefore.maintenance.window_units import Scores
 
 _EXAMPLE = {"example": 500}
@@ -71,5 +70,5 @@ def _check(fdt: float) -> None:
 
 
 def _in_band(ranker: Scorer, candidates: CandidateSet, moment: Moment, fdt: float) -> Scores:
-    inside = distance_of(candidates) <= fdt
-    return np.where(inside, ranker.score(candidates, moment), NEVER)
+    inside = np.flatnonzero(candidates.distance <= fdt)
+    return only(inside, ranker.score(candidates, moment)[inside], len(candidates))

@@ -3,17 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from bestbefore.errors import PolicyError
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.ranker import Need, rankers
 from bestbefore.maintenance.window_units import Scores
-
-
-def distance_of(candidates: CandidateSet) -> Scores:
-    """FD = |x − FT|, equation 1 of rank-aggregation."""
-    if candidates.distance is None:
-        raise PolicyError("a Filter ranker was given no FILTER")
-    return candidates.distance
 
 
 @rankers.register("Filter")
@@ -25,4 +17,4 @@ class FilterRanker:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:  # noqa: ARG002
         """The nearer the better."""
-        return -distance_of(candidates)
+        return -candidates.distance

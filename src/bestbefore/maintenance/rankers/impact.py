@@ -7,8 +7,8 @@ import numpy as np
 
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.cheapest_keys import elect_cheapest
-from bestbefore.maintenance.rankers.ranker import NEVER, Need, rankers
-from bestbefore.maintenance.rankers.window_based import fresh_for
+from bestbefore.maintenance.rankers.ranker import Need, rankers
+from bestbefore.maintenance.rankers.window_based import fresh_for, fresh_of, only
 from bestbefore.maintenance.window_units import Integers, Scores
 
 
@@ -19,8 +19,10 @@ class ImpactBasedMaintenance:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Equation 15: Σ min(L, B) over pairs of a row and a compatible mapping."""
-        impact = candidates.results(fresh_for(candidates, moment))
-        return np.where(candidates.expired(moment), impact, NEVER)
+        expired = np.flatnonzero(candidates.expired(moment))
+        fresh = np.zeros(len(candidates), dtype=np.int64)
+        fresh[expired] = fresh_of(candidates, expired, moment)
+        return only(expired, candidates.results(fresh)[expired], len(candidates))
 
 
 @rankers.register("IBM-Agg")

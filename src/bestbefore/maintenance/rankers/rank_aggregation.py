@@ -7,11 +7,11 @@ import numpy as np
 
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.election import elect_highest
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed
-from bestbefore.maintenance.rankers.filter_distance import distance_of
 from bestbefore.maintenance.rankers.ranker import Need, rankers
 from bestbefore.maintenance.rankers.window_based import fresh_for, served
-from bestbefore.maintenance.window_units import Scores
+from bestbefore.maintenance.window_units import Integers, Scores
 
 
 def positions(scores: Scores) -> Scores:
@@ -36,6 +36,38 @@ def aggregate(alpha: float, distance: Scores, others: Scores) -> Scores:
     return -(alpha * positions(-distance) + (1 - alpha) * positions(others))
 
 
+def elect_aggregated(
+    alpha: float, distance: Scores, others: Scores, *, budget: int, rng: np.random.Generator
+) -> Integers:
+    """The positions of the `budget` best of the aggregated list, without sorting either list.
+
+    Whoever is not among the best B/α of the Filter list, or the best B/(1 − α) of the other, has
+    an aggregated place of B or worse. So once `budget` of those in both beat B they are the best.
+    """
+    size = len(distance)
+    bound = 2.0 * np.sqrt(alpha * (1 - alpha) * budget * size) + budget
+    while 0 < alpha < 1 and budget > 0 and bound < size:
+        near, other = _best(-distance, bound / alpha), _best(others, bound / (1 - alpha))
+        both = np.intersect1d(near, other, assume_unique=True)
+        place = np.empty(size)
+        place[near] = alpha * positions(-distance[near])
+        near_place = place[both]
+        place[other] = (1 - alpha) * positions(others[other])
+        total = near_place + place[both]
+        if np.count_nonzero(total < bound) >= budget:
+            return both[elect_highest(-total, budget=budget, rng=rng)]
+        bound *= 2
+    return elect_highest(aggregate(alpha, distance, others), budget=budget, rng=rng)
+
+
+def _best(scores: Scores, count: float) -> Integers:
+    """The positions of at least `count` of the highest scores, with all that equal the last."""
+    if count >= len(scores):
+        return np.arange(len(scores))
+    last = len(scores) - int(np.ceil(count))
+    return np.flatnonzero(scores >= np.partition(scores, last)[last])
+
+
 @rankers.register("LRU.F+")
 @dataclass(frozen=True)
 class LeastRecentlyRefreshedPlus:
@@ -50,7 +82,14 @@ class LeastRecentlyRefreshedPlus:
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Near the threshold and long not refreshed."""
         ages = LeastRecentlyRefreshed().score(candidates, moment)
-        return aggregate(self.alpha, distance_of(candidates), ages)
+        return aggregate(self.alpha, candidates.distance, ages)
+
+    def elect(
+        self, candidates: CandidateSet, moment: Moment, *, budget: int, rng: np.random.Generator
+    ) -> Integers:
+        """The highest scores, without computing them all."""
+        ages = LeastRecentlyRefreshed().score(candidates, moment)
+        return elect_aggregated(self.alpha, candidates.distance, ages, budget=budget, rng=rng)
 
 
 @rankers.register("WBM.F+")
@@ -67,7 +106,14 @@ class WindowBasedPlus:
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Near the threshold and of use for many evaluations, expired or not."""
         scores = served(candidates, fresh_for(candidates, moment), moment)
-        return aggregate(self.alpha, distance_of(candidates), scores)
+        return aggregate(self.alpha, candidates.distance, scores)
+
+    def elect(
+        self, candidates: CandidateSet, moment: Moment, *, budget: int, rng: np.random.Generator
+    ) -> Integers:
+        """The highest scores, without computing them all."""
+        scores = served(candidates, fresh_for(candidates, moment), moment)
+        return elect_aggregated(self.alpha, candidates.distance, scores, budget=budget, rng=rng)
 
 
 @rankers.register("WBM.F*")
@@ -87,9 +133,27 @@ class WindowBasedStar:
         expired = candidates.expired(moment)
         result = np.empty(len(candidates))
         for part, offset in ((expired, 0.0), (~expired, -2.0 * len(candidates))):
-            distance = distance_of(candidates)[part]
+            distance = candidates.distance[part]
             result[part] = offset + aggregate(self.alpha, distance, scores[part])
         return result
+
+    def elect(
+        self, candidates: CandidateSet, moment: Moment, *, budget: int, rng: np.random.Generator
+    ) -> Integers:
+        """The highest scores, without computing them all."""
+        scores, distance = (
+            served(candidates, fresh_for(candidates, moment), moment),
+            candidates.distance,
+        )
+        expired = candidates.expired(moment)
+        elected = [np.empty(0, dtype=np.int64)]
+        for part in (np.flatnonzero(expired), np.flatnonzero(~expired)):
+            left = budget - sum(map(len, elected))
+            chosen = elect_aggregated(
+                self.alpha, distance[part], scores[part], budget=left, rng=rng
+            )
+            elected.append(part[chosen])
+        return np.concatenate(elected)
 
 
 def _check(alpha: float) -> None:

@@ -19,6 +19,7 @@ __all__ = [
     "Ranker",
     "Scorer",
     "Scores",
+    "elects",
     "rankers",
     "scores",
 ]
@@ -58,8 +59,13 @@ class Elector(Protocol):
 Ranker = Scorer | Elector
 
 
+def elects(ranker: Ranker) -> TypeGuard[Elector]:
+    """Whether a ranker elects a set as a whole; one that scores too does it because it is fast."""
+    return hasattr(ranker, "elect")
+
+
 def scores(ranker: Ranker) -> TypeGuard[Scorer]:
-    """Whether a ranker scores candidates, rather than electing a set as a whole."""
+    """Whether a ranker scores candidates one by one."""
     return hasattr(ranker, "score")
 
 

@@ -7,7 +7,8 @@ import numpy as np
 
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.cheapest_keys import elect_cheapest
-from bestbefore.maintenance.rankers.ranker import NEVER, Need, rankers
+from bestbefore.maintenance.rankers.ranker import Need, rankers
+from bestbefore.maintenance.rankers.window_based import only
 from bestbefore.maintenance.window_units import Integers, Scores
 
 
@@ -18,7 +19,8 @@ class SelectivityBasedMaintenance:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Σ c_i over the unit's join keys."""
-        return np.where(candidates.expired(moment), candidates.mappings, NEVER)
+        expired = np.flatnonzero(candidates.expired(moment))
+        return only(expired, candidates.mappings[expired], len(candidates))
 
 
 @rankers.register("SBM-Agg")

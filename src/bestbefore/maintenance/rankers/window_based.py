@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from bestbefore.errors import PolicyError
 from bestbefore.maintenance.best_before import fresh_evaluations, next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.ranker import NEVER, Need, rankers
@@ -16,6 +15,28 @@ def fresh_for(candidates: CandidateSet, moment: Moment) -> Integers:
     """V (planning-ahead's B): the evaluations each candidate stays fresh in, if refreshed now."""
     renewed = next_best_before(candidates.best_before_ms, candidates.interval_ms, moment.t_ms)
     return fresh_evaluations(renewed, moment.t_ms, moment.slide_ms)
+
+
+def fresh_of(candidates: CandidateSet, expired: Integers, moment: Moment) -> Integers:
+    """V of the candidates at these positions, whose τ has passed.
+
+    τ_next − t is then I − (t − τ) mod I. Memory is what costs with many candidates, so it is
+    worked out in place.
+    """
+    interval = candidates.interval_ms[expired]
+    left = moment.t_ms - candidates.best_before_ms[expired]
+    left %= interval
+    np.subtract(interval, left, out=left)
+    left += moment.slide_ms - 1
+    left //= moment.slide_ms
+    return left
+
+
+def only(positions: Integers, scores: Scores | Integers, size: int) -> Scores:
+    """Scores of the candidates at some positions; no other is ever elected."""
+    result = np.full(size, NEVER)
+    result[positions] = scores
+    return result
 
 
 def served(candidates: CandidateSet, fresh: Integers, moment: Moment) -> Scores:
@@ -37,9 +58,14 @@ class WindowBasedMaintenance:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Equation 5; with `fill`, the not yet expired rank below all possibly stale ones."""
+        if not self.fill:
+            expired = np.flatnonzero(candidates.expired(moment))
+            fresh = fresh_of(candidates, expired, moment)
+            if not moment.tumbling:
+                np.minimum(fresh, candidates.remaining[expired], out=fresh)
+            return only(expired, fresh, len(candidates))
         score = served(candidates, fresh_for(candidates, moment), moment)
-        otherwise = -1.0 / (1.0 + score) - 1.0 if self.fill else NEVER
-        return np.where(candidates.expired(moment), score, otherwise)
+        return np.where(candidates.expired(moment), score, -1.0 / (1.0 + score) - 1.0)
 
 
 @rankers.register("WBM*")
@@ -52,7 +78,6 @@ class TrueWindowBasedMaintenance:
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Equation 5 with what an oracle knows."""
         truth = candidates.truth
-        if truth is None:
-            raise PolicyError("WBM* was given no oracle")
         fresh = fresh_evaluations(truth.next_change_ms, moment.t_ms, moment.slide_ms)
-        return np.where(truth.stale, served(candidates, fresh, moment), NEVER)
+        stale = np.flatnonzero(truth.stale)
+        return only(stale, served(candidates, fresh, moment)[stale], len(candidates))

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from bestbefore.simulator.background import (
+    changes_between,
+    make_background,
+    true_change_times,
+)
+from bestbefore.traces import BackgroundTrace
+
+
+def background(rows, keys="abc"):
+    ts, key, value = zip(*rows, strict=True)
+    trace = BackgroundTrace(
+        np.array(ts, dtype=np.int64), np.array(key, dtype=object), np.array(value, dtype=object)
+    )
+    return make_background(trace, {name: number for number, name in enumerate(keys)})
+
+
+def codes(made, t_ms):
+    return made.code[made.versions(t_ms)].tolist()
+
+
+def test_a_value_holds_until_the_next_row_of_its_key():
+    made = background([(0, "a", "1"), (10, "a", "2"), (5, "b", "7")])
+    assert codes(made, 4) == [codes(made, 0)[0], -1, -1]
+    assert made.number[made.versions(9)][:2].tolist() == [1, 7]
+    assert made.number[made.versions(10)][:2].tolist() == [2, 7]
+
+
+def test_a_row_that_repeats_the_value_is_no_change():
+    made = background([(0, "a", "1"), (10, "a", "1"), (20, "a", "2")])
+    assert made.ts_ms.tolist() == [0, 20]
+    assert made.next_change_ms(made.versions(5), np.arange(3))[0] == 20
+
+
+def test_a_value_that_comes_back_is_the_same_value():
+    made = background([(0, "a", "1"), (10, "a", "2"), (20, "a", "1")])
+    assert codes(made, 0)[0] == codes(made, 20)[0] != codes(made, 10)[0]
+
+
+def test_an_empty_value_means_no_row():
+    made = background([(0, "a", "1"), (10, "a", "")])
+    assert codes(made, 10)[0] == -1
+    assert np.isnan(made.number[made.versions(10)][0])
+
+
+def test_changes_are_found_by_the_first_evaluation_after_them_and_only_the_latest():
+    made = background([(0, "a", "1"), (3, "a", "2"), (4, "a", "3"), (10, "b", "1"), (30, "a", "4")])
+    changes = changes_between(made, np.array([5, 10, 15]))
+    found = [
+        [(made.unit[each], made.number[each]) for each in changes.of(position)]
+        for position in range(3)
+    ]
+    assert found == [[(0, 3)], [(1, 1)], []]
+
+
+@pytest.mark.parametrize(
+    ("times", "interval", "change"),
+    [
+        ([0, 7, 17, 27, 37], 10, 7),
+        ([0, 7, 17, 28, 37], 10, 7),
+        ([0, 10, 20], 50, -1),
+        ([0, 10, 90], 50, -1),
+        ([0], 200, -1),
+    ],
+)
+def test_the_interval_of_a_trace(times, interval, change):
+    made = background([(ts, "a", str(ts)) for ts in times], keys="a")
+    truth = true_change_times(made, 100)
+    assert truth.interval_ms.tolist() == [interval]
+    assert truth.change_ms.tolist() == [change]
