@@ -9,12 +9,7 @@ from bestbefore.generators.catalogue import (
     read_parameters,
     resolve_generator,
 )
-from bestbefore.generators.filter_data import (
-    DecreasingSeries,
-    FollowerSeries,
-    IncreasingSeries,
-    MixedSeries,
-)
+from bestbefore.generators.filter_data import FilterSeries
 from bestbefore.generators.generator import Generator, generators
 from bestbefore.generators.many_to_many import BipartiteTraces
 from bestbefore.generators.one_to_one import PoissonTraces
@@ -24,11 +19,8 @@ from bestbefore.generators.twitter import TwitterLike
 __all__ = [
     "PRESETS",
     "BipartiteTraces",
-    "DecreasingSeries",
-    "FollowerSeries",
+    "FilterSeries",
     "Generator",
-    "IncreasingSeries",
-    "MixedSeries",
     "Parameter",
     "PoissonTraces",
     "TwitterLike",

@@ -14,11 +14,13 @@ from bestbefore.generators.parameters import (
 )
 from bestbefore.traces import Traces
 
+_TRENDS = {"DEC": 0.0, "INC": 1.0, "MIX": 0.5}
 PRESETS: Mapping[str, tuple[str, Mapping[str, Value]]] = {
     **{f"DS{share}": ("DS", {"share": share / 100}) for share in (*range(10, 100, 10), 75)},
+    **{trend: ("DS", {"rise": rise}) for trend, rise in _TRENDS.items()},
     **{
-        f"{trend}{share}": (trend, {"share": share / 100})
-        for trend in ("DEC", "INC", "MIX")
+        f"{trend}{share}": ("DS", {"rise": rise, "share": share / 100})
+        for trend, rise in _TRENDS.items()
         for share in (40, 70)
     },
 }

@@ -24,7 +24,7 @@ def crossing_keys(traces, threshold=100_000):
     return crossing
 
 
-@pytest.mark.parametrize("name", PRESETS)
+@pytest.mark.parametrize("name", [name for name in PRESETS if name[-1].isdigit()])
 @pytest.mark.parametrize("seed", [1, 2])
 def test_exactly_the_share_of_the_series_crosses(name, seed):
     share = int(name[-2:]) / 100
