@@ -160,7 +160,7 @@ class BatchProcessor:
         job_a = window_job(self.job.plan, content)
         job_a.mappings.persist()
         try:
-            slices, outcomes, answered = self._maintain(job_a, due, content, state.batch)
+            slices, outcomes, answered = self._maintain(job_a, due, content, state)
             counts = self._join(spark, job_a, content, slices, answered, state.batch)
         finally:
             job_a.mappings.unpersist()
@@ -171,23 +171,25 @@ class BatchProcessor:
         ]
 
     def _maintain(
-        self, job_a: WindowJob, due: Due, content: WindowContent, number: int
+        self, job_a: WindowJob, due: Due, content: WindowContent, state: State
     ) -> tuple[pa.Table, list[Maintained], list[int]]:
-        key = [each.name for each in self.job.plan.join_key]
-        statistics = read_statistics(job_a.statistics.toArrow(), key, self.view)
+        statistics = read_statistics(
+            job_a.statistics.toArrow(),
+            self.job.join_key,
+            self.view,
+            learn=self.job.policy.fetches_missing,
+        )
         answered = due.answered(statistics.windows().tolist())
         walk = Walk(
+            job=self.job,
             view=self.view,
-            policy=self.job.policy,
-            budget=self.job.budget,
             window=content.window,
             service=self.service,
             intervals=self.intervals,
             ledger=Ledger(self.storage),
             journal=Journal(self.storage),
-            seed=self.job.seed,
         )
-        slices, outcomes = walk.through(number, answered, statistics)
+        slices, outcomes = walk.through(state.batch, answered, statistics, saved=state.saved)
         return slices, outcomes, answered
 
     def _join(
@@ -225,7 +227,7 @@ class BatchProcessor:
             policy=self.job.policy.name,
             answers=figures["count"],
             estimated_freshness=None if fresh is None else round(fresh, 6),
-            completeness=each.completeness,
+            completeness=each.sets.completeness,
             candidates=done.candidates,
             budget=self.job.budget,
             elected=done.elected,
@@ -239,6 +241,10 @@ class BatchProcessor:
             batch=number,
             batch_evaluations=together,
             batch_s=0.0,
+            evicted=len(done.evicted),
+            missing=each.sets.g,
+            saved=each.saved,
+            sets=each.sets.sizes(),
         )
 
     def _settle(self, state: State, due: Due, records: list[Quality]) -> State:
@@ -254,6 +260,7 @@ class BatchProcessor:
             segments=buffer.segments,
             requests=state.requests + sum(each.requests for each in records),
             refreshes=state.refreshes + sum(each.refreshed for each in records),
+            saved=records[-1].saved if records else state.saved,
         )
         if state.batch - state.snapshot_batch < _SNAPSHOT_EVERY:
             return state

@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bestbefore.engine.job import Job
 from bestbefore.engine.jobs import answer_job, window_job
+from bestbefore.maintenance.replacement import Replacement, replacements
 from bestbefore.query import ContinuousQuery, QueryPlan, Variable, describe_algebra, print_query
 from bestbefore.spark.columns import FRESH, TIME, WINDOW, column_of
 from bestbefore.spark.content import WindowContent
@@ -24,7 +25,45 @@ def describe_job(job: Job) -> Sections:
     for name in ("stream", "service", "view", "sink"):
         lines += _settings(name, getattr(job, name))
     lines.append(f"checkpoint.path = {job.checkpoint}")
-    return [("job", "\n".join(lines))]
+    return [("job", "\n".join(lines)), ("maintenance", "\n".join(_maintenance(job)))]
+
+
+def _maintenance(job: Job) -> list[str]:
+    policy, window = job.policy, job.plan.window
+    horizon = SlidingWindow(window.width_ms, window.slide_ms).overlap
+    lines = [_units(job)]
+    if policy.flexible:
+        lines.append(
+            f"allocation: flexible, {job.budget} refreshes per evaluation on average; at most "
+            f"{horizon * job.budget} saved for later, {(horizon - 1) * job.budget} borrowed from it"
+        )
+    else:
+        lines.append(f"allocation: fixed, {job.budget} refreshes at each evaluation")
+    if job.view.capacity is None:
+        lines.append("capacity: none; the view starts with all that the service has")
+    else:
+        lines.append(f"capacity: {job.view.capacity} units; the view starts empty")
+        lines.append(f"replacement: {_replacement(policy.replacement)}")
+    return lines + _thresholds(job)
+
+
+def _units(job: Job) -> str:
+    unit, joined = (
+        ", ".join(f"?{name}" for name in key) for key in (job.refresh_key, job.join_key)
+    )
+    line = f"unit: all view rows with the same {unit}; one refresh replaces them"
+    if job.refresh_key == job.join_key:
+        return f"{line}\njoin key: {joined}, one unit each (1:1)"
+    return f"{line}\njoin key: {joined}; view rows link join keys with units (M:N)"
+
+
+def _thresholds(job: Job) -> list[str]:
+    """The FILTER that Filter rankers look at, and those that they do not."""
+    if job.plan.threshold is None:
+        return []
+    first, *others = map(str, job.plan.thresholds)
+    unused = f"; Filter rankers do not look at {', '.join(others)}" if others else ""
+    return [f"FILTER threshold: {first}{unused}"]
 
 
 def describe_query(query: ContinuousQuery, plan: QueryPlan) -> Sections:
@@ -37,7 +76,8 @@ def describe_query(query: ContinuousQuery, plan: QueryPlan) -> Sections:
         f"service: <{plan.service.iri}>\n"
         f"service variables: {_names(plan.service_variables)}\n"
         f"join key: {_names(plan.join_key)}\n"
-        f"unit: all view rows with the same {_names(plan.join_key)}; one refresh replaces them"
+        f"unit: all view rows with the same {_names(plan.join_key)}, unless a job's "
+        "view.refresh_key says otherwise; one refresh replaces them"
     )
     return [
         ("query", print_query(query)),
@@ -69,6 +109,12 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
         ("Spark job A: windows and key statistics", _plan(job_a.statistics)),
         ("Spark job B: join and answers", _plan(answers)),
     ]
+
+
+def _replacement(replacement: Replacement) -> str:
+    name = next(name for name, kind in replacements.items() if isinstance(replacement, kind))
+    given = [f"{each.name}={getattr(replacement, each.name)}" for each in fields(replacement)]  # type: ignore[arg-type]
+    return f"{name}({', '.join(given)})" if given else name
 
 
 def _plan(frame: DataFrame) -> str:

@@ -24,7 +24,13 @@ class StreamJob:
 
 @dataclass(frozen=True)
 class ViewJob:
-    """The local view: where the change intervals of its units come from."""
+    """The local view: its units, how many it may hold, and where their change intervals come from.
+
+    Units are named by the variables of the refresh key; without one, by the join key.
+    """
+
+    refresh_key: tuple[str, ...] | None = None
+    capacity: int | None = None
 
     change_interval_ms: int | None = None
     interval_variable: str | None = None
@@ -61,3 +67,13 @@ class Job:
     trigger: str = AVAILABLE_NOW
     t0_ms: int | None = None
     full_windows_only: bool = False
+
+    @property
+    def join_key(self) -> tuple[str, ...]:
+        """The names of the variables that WINDOW and SERVICE share."""
+        return tuple(each.name for each in self.plan.join_key)
+
+    @property
+    def refresh_key(self) -> tuple[str, ...]:
+        """The names of the variables that name a unit."""
+        return self.view.refresh_key or self.join_key

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bestbefore.engine.job import AVAILABLE_NOW, Job, SinkJob, StreamJob, ViewJob
+from bestbefore.engine.job_check import check_job
 from bestbefore.engine.job_section import Section
 from bestbefore.errors import JobError, nearest
 from bestbefore.maintenance import resolve_policy
@@ -75,6 +76,7 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     )
     for section in (query_section, policy_section, budget_section, checkpoint_section):
         section.finish()
+    check_job(job)
     return job
 
 
@@ -173,9 +175,9 @@ def _view(section: Section, query_plan: QueryPlan, base: Path) -> ViewJob:
         raise JobError(
             f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}"
         )
-    if section.text("interval_predicate") and len(query_plan.join_key) != 1:
-        raise JobError("view.interval_predicate needs a join key of one variable: its subject")
     view = ViewJob(
+        refresh_key=_refresh_key(section, query_plan),
+        capacity=section.optional_integer("capacity"),
         change_interval_ms=section.duration_ms("change_interval", None),
         interval_variable=variable,
         interval_predicate=section.text("interval_predicate"),
@@ -184,6 +186,19 @@ def _view(section: Section, query_plan: QueryPlan, base: Path) -> ViewJob:
     )
     section.finish()
     return view
+
+
+def _refresh_key(section: Section, query_plan: QueryPlan) -> tuple[str, ...] | None:
+    """The variables that name a unit; None if they are those of the join key, in any order."""
+    given = section.texts("refresh_key")
+    if given is None:
+        return None
+    names = tuple(each.lstrip("?$") for each in given)
+    known = [each.name for each in query_plan.service_variables]
+    if unknown := [name for name in names if name not in known]:
+        missing, there = (", ".join(f"?{name}" for name in some) for some in (unknown, known))
+        raise JobError(f"view.refresh_key: the SERVICE does not bind {missing}; it binds {there}")
+    return None if set(names) == {each.name for each in query_plan.join_key} else names
 
 
 def _sink(section: Section, base: Path) -> SinkJob:

@@ -66,6 +66,16 @@ class Section:
             raise JobError(f"{self.name}.{key} = {value!r}; {nearest(value, words)}")
         return value
 
+    def texts(self, key: str) -> tuple[str, ...] | None:
+        """A list of one or more different strings, or None if it is not given."""
+        value = self._typed(key, list, "a list of strings", None)
+        if value is None:
+            return None
+        proper = value and all(isinstance(each, str) and each for each in value)
+        if not proper or len(set(value)) < len(value):
+            raise JobError(f"{self.name}.{key} = {value!r}: it must be a list of different strings")
+        return tuple(value)
+
     def mapping(self, key: str) -> dict[str, str]:
         """A table of strings."""
         value = self._typed(key, dict, "a table", {}) or {}

@@ -1,38 +1,43 @@
 """What job A tells the control plane of the stream: per window and join key, counts by L."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 
 from bestbefore.maintenance import WindowUnits
-from bestbefore.maintenance.candidates import Integers
-from bestbefore.service import Key
+from bestbefore.maintenance.window_units import Integers, units_of_keys, units_of_links
 from bestbefore.spark.columns import MAPPINGS, REMAINING, WINDOW, column_of
 from bestbefore.view import LocalView
+from bestbefore.view.keys import distinct_keys
 
 
 @dataclass(frozen=True)
 class WindowNeeds:
-    """What one window needs of the view: its units, and how many mappings found none."""
+    """What one window needs of the view.
 
+    `join_key` are the numbers of its join keys, each once, ascending; `units` those that the view
+    links with them, whether it holds them or only knows their keys; `unknown` counts the mappings
+    whose join key the view does not know.
+    """
+
+    join_key: Integers
     units: WindowUnits
-    missing: int
-
-    @property
-    def completeness(self) -> float | None:
-        """The share of the window's mappings whose join key the view holds."""
-        held = int(self.units.mappings.sum())
-        return held / (held + self.missing) if held + self.missing else None
+    unknown: int
 
 
 @dataclass(frozen=True)
 class KeyStatistics:
-    """Columns over (window, unit), sorted; unit −1 stands for keys that the view lacks."""
+    """Columns over (window, join key, L), sorted; −1 stands for join keys the view does not know.
 
+    The view is asked for the units of the join keys when a window's turn comes, since refreshes
+    for earlier windows may have changed them.
+    """
+
+    view: LocalView
     window: Integers
-    unit: Integers
+    join_key: Integers
     remaining: Integers
     mappings: Integers
 
@@ -43,48 +48,32 @@ class KeyStatistics:
     def of(self, window: int) -> WindowNeeds:
         """The needs of one window; an empty window needs nothing."""
         low, high = np.searchsorted(self.window, [window, window + 1])
-        known = low + int(np.searchsorted(self.unit[low:high], 0))
-        units = WindowUnits(
-            self.unit[known:high], self.remaining[known:high], self.mappings[known:high]
-        )
-        return WindowNeeds(units, int(self.mappings[low:known].sum()))
+        known = low + int(np.searchsorted(self.join_key[low:high], 0))
+        columns = [each[known:high] for each in (self.join_key, self.remaining, self.mappings)]
+        links = self.view.links()
+        units = units_of_keys(*columns) if links is None else units_of_links(links, *columns)
+        join_key = units.unit if links is None else np.unique(columns[0])
+        return WindowNeeds(join_key, units, int(self.mappings[low:known].sum()))
 
 
-def read_statistics(table: pa.Table, key: Sequence[str], view: LocalView) -> KeyStatistics:
-    """The statistics that Spark collected, with join keys turned into unit numbers."""
-    unit = _unit_numbers(table, key, view)
+def read_statistics(
+    table: pa.Table, key: Sequence[str], view: LocalView, *, learn: bool = False
+) -> KeyStatistics:
+    """The statistics that Spark collected, with join keys turned into the view's numbers.
+
+    With `learn` the view gets to know the join keys that it lacks. In an M:N join it always does:
+    a refresh may bring rows of a join key that no row had when the batch began.
+    """
+    keys, place = distinct_keys([table[column_of(name)] for name in key])
+    if learn or view.linked:
+        view.learn_joins(keys)
+    join_key = view.join_numbers(keys)[place]
     window = table[WINDOW].to_numpy().astype(np.int64)
-    order = np.lexsort((unit, window))
-    window, unit = window[order], unit[order]
-    remaining = table[REMAINING].to_numpy()[order].astype(np.int64)
-    mappings = table[MAPPINGS].to_numpy()[order].astype(np.int64)
-    if not len(order):
-        return KeyStatistics(window, unit, remaining, mappings)
-    starts = np.flatnonzero(np.concatenate([[True], (np.diff(window) != 0) | (np.diff(unit) != 0)]))
+    order = np.lexsort((join_key, window))
     return KeyStatistics(
-        window=window[starts],
-        unit=unit[starts],
-        remaining=np.maximum.reduceat(remaining, starts),
-        mappings=np.add.reduceat(mappings, starts),
+        view=view,
+        window=window[order],
+        join_key=join_key[order],
+        remaining=table[REMAINING].to_numpy()[order].astype(np.int64),
+        mappings=table[MAPPINGS].to_numpy()[order].astype(np.int64),
     )
-
-
-def _unit_numbers(table: pa.Table, key: Sequence[str], view: LocalView) -> Integers:
-    """Unit numbers by distinct key: a key that many windows share is looked up once."""
-    codes = np.zeros(table.num_rows, dtype=np.int64)
-    dictionaries = []
-    for name in key:
-        encoded = table[column_of(name)].combine_chunks().dictionary_encode()
-        dictionaries.append(encoded.dictionary.to_pylist())
-        codes = codes * max(1, len(dictionaries[-1])) + encoded.indices.to_numpy()
-    distinct, inverse = np.unique(codes, return_inverse=True)
-    return view.numbers(_keys(distinct, dictionaries))[inverse]
-
-
-def _keys(codes: Integers, dictionaries: list[list[str]]) -> Iterator[Key]:
-    for code in codes.tolist():
-        parts = []
-        for values in reversed(dictionaries):
-            code, place = divmod(code, max(1, len(values)))  # noqa: PLW2901
-            parts.append(values[place])
-        yield tuple(reversed(parts))

@@ -7,7 +7,7 @@ from bestbefore.errors import StateError
 from bestbefore.spark.buffer import Segment
 from bestbefore.storage import Storage
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,7 @@ class State:
     quarantined: int = 0
     requests: int = 0
     refreshes: int = 0
+    saved: int = 0
     reported: tuple[int, int, int] = (0, 0, 0)
 
     @property
@@ -49,10 +50,11 @@ class Commits:
         if content is None:
             return State(query)
         fields = json.loads(content)
-        if (found := fields.pop("format")) > FORMAT:
+        if (found := fields.pop("format")) != FORMAT:
+            way_out = "upgrade bestbefore" if found > FORMAT else "finish it with an older version"
             raise StateError(
-                f"the checkpoint {self.storage.root} has format {found}, this version reads up to "
-                f"{FORMAT}: upgrade bestbefore or use another checkpoint"
+                f"the checkpoint {self.storage.root} has format {found}, this version reads "
+                f"{FORMAT}: {way_out}, or use another checkpoint.path"
             )
         segments = tuple(Segment(**each) for each in fields.pop("segments"))
         reported = tuple(fields.pop("reported"))

@@ -1,20 +1,27 @@
 """How the local view comes to be: loaded from the service once, afterwards from the checkpoint."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from math import isnan
 from pathlib import Path
 
 from bestbefore.engine.job import Job
 from bestbefore.engine.state import State
+from bestbefore.errors import StateError
 from bestbefore.maintenance.maintainer import apply_refreshes
+from bestbefore.query import Threshold
 from bestbefore.query.printing import print_pattern
+from bestbefore.rdf.numbers import number_of
 from bestbefore.rdf.terms import IRI, to_sparql
-from bestbefore.service import Service, ServicePattern
+from bestbefore.service import Key, Row, Service, ServicePattern
 from bestbefore.storage import Storage
 from bestbefore.view import (
     ChangeIntervals,
+    Entry,
     Journal,
     LocalView,
+    Measure,
     load_snapshot,
     read_interval_file,
     save_snapshot,
@@ -31,7 +38,7 @@ def service_pattern(job: Job) -> ServicePattern:
     intervals = change_intervals(job)
     predicate, optional = job.view.interval_predicate, ""
     if predicate:
-        subject = job.plan.join_key[0].name
+        subject = job.refresh_key[0]
         optional = f"?{subject} {to_sparql(IRI(predicate))} ?{_INTERVAL} ."
     return ServicePattern(
         variables=intervals.variables,
@@ -47,7 +54,7 @@ def change_intervals(job: Job) -> ChangeIntervals:
     remote = job.view.interval_predicate is not None
     return ChangeIntervals(
         variables=(*names, _INTERVAL) if remote else names,
-        key=tuple(each.name for each in job.plan.join_key),
+        key=job.refresh_key,
         column=_INTERVAL if remote else job.view.interval_variable,
         hidden=remote,
         unit_ms=job.view.interval_unit_ms,
@@ -59,16 +66,44 @@ def open_view(
 ) -> tuple[LocalView, State]:
     """The view as the last committed batch left it, and the state that refers to it."""
     if not state.snapshot and storage.read(f"view/{_INITIAL}/rows.parquet") is None:
-        save_snapshot(_loaded(job, service, intervals), storage, _INITIAL)
+        save_snapshot(_initial(job, service, intervals), storage, _INITIAL)
     state = state if state.snapshot else replace(state, snapshot=_INITIAL)
-    view = load_snapshot(storage, state.snapshot)
+    view = load_snapshot(storage, state.snapshot, _entry(job, intervals))
     if state.snapshot == _INITIAL and state.t0_ms is not None:
         view.begin(_first_time(job, state))
-    journal = Journal(storage)
-    committed = [each for each in journal.batches() if state.snapshot_batch < each <= state.batch]
-    for refreshed in chain.from_iterable(journal.of_batch(each) for each in committed):
-        apply_refreshes(view, refreshed)
+    _replay(view, Journal(storage), state)
+    _check(view, job, storage)
     return view, state
+
+
+def _replay(view: LocalView, journal: Journal, state: State) -> None:
+    """Apply the batches since the snapshot, each as it was applied when it was committed."""
+    for batch in journal.batches():
+        if state.snapshot_batch < batch <= state.batch:
+            outcomes = journal.of_batch(batch)
+            # Units that enter in one batch are numbered together, here as in the batch itself.
+            view.learn(chain.from_iterable(each.rows for each in outcomes))
+            for refreshed in outcomes:
+                apply_refreshes(view, refreshed)
+            view.compact()
+
+
+def _check(view: LocalView, job: Job, storage: Storage) -> None:
+    """Refuse to go on with a view that the job does not describe."""
+    if view.key != job.refresh_key:
+        found, wanted = (
+            ", ".join(f"?{name}" for name in names) for names in (view.key, job.refresh_key)
+        )
+        raise StateError(
+            f"the checkpoint {storage.root} has units by {found}, the job by {wanted}: restore "
+            "view.refresh_key, or use another checkpoint.path"
+        )
+    held, capacity = int(view.units.held.sum()), job.view.capacity
+    if capacity is not None and held > capacity:
+        raise StateError(
+            f"view.capacity = {capacity}, but the view in the checkpoint {storage.root} holds "
+            f"{held} units: give it at least that many, or use another checkpoint.path"
+        )
 
 
 def _first_time(job: Job, state: State) -> int:
@@ -76,16 +111,46 @@ def _first_time(job: Job, state: State) -> int:
     return window.closing(state.first_evaluation)
 
 
-def _loaded(job: Job, service: Service, intervals: ChangeIntervals) -> LocalView:
-    rows = service.load().rows
+def _initial(job: Job, service: Service, intervals: ChangeIntervals) -> LocalView:
+    """All that the service has; with a capacity nothing yet, for who knows what will be needed."""
+    rows = service.load().rows if job.view.capacity is None else ()
+    entry = _entry(job, intervals)
     view = view_of(
         intervals.view_rows(rows),
         intervals.view_variables,
         intervals.key,
-        interval_ms=job.view.change_interval_ms or job.plan.window.width_ms,
+        interval_ms=entry.interval_ms,
+        join_key=job.join_key,
+        measure=entry.measure,
     )
     view.set_intervals(intervals.stated(rows))
-    if job.view.interval_file:
-        file, unit = Path(job.view.interval_file), job.view.interval_unit_ms
-        view.set_intervals(read_interval_file(file, intervals.key, unit_ms=unit))
+    view.set_intervals(_file_intervals(job))
     return view
+
+
+def _entry(job: Job, intervals: ChangeIntervals) -> Entry:
+    threshold = job.plan.threshold
+    return Entry(
+        interval_ms=job.view.change_interval_ms or job.plan.window.width_ms,
+        intervals_ms=_file_intervals(job) if job.policy.fetches_missing else {},
+        measure=_nearest(threshold, intervals.view_variables) if threshold else None,
+    )
+
+
+def _file_intervals(job: Job) -> Mapping[Key, int]:
+    if not job.view.interval_file:
+        return {}
+    file, unit = Path(job.view.interval_file), job.view.interval_unit_ms
+    return read_interval_file(file, job.refresh_key, unit_ms=unit)
+
+
+def _nearest(threshold: Threshold, variables: Sequence[str]) -> Measure:
+    """The number nearest to a threshold: the one that the next change may carry across it."""
+    place = variables.index(threshold.variable.name)
+
+    def measure(rows: Sequence[Row]) -> float:
+        numbers = (number_of(row[place]) for row in rows)
+        found = [each for each in numbers if each is not None and not isnan(each)]
+        return min(found, key=lambda each: abs(each - threshold.number), default=float("nan"))
+
+    return measure

@@ -7,11 +7,13 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
+from bestbefore.engine.job import Job
 from bestbefore.engine.key_statistics import KeyStatistics, WindowNeeds
-from bestbefore.maintenance import Ledger, Moment, Policy, elect
+from bestbefore.engine.window_sets import WindowSets, window_sets
+from bestbefore.maintenance import Election, Ledger, Moment, Situation, allowance, elect, savings
 from bestbefore.maintenance.best_before import fresh_probability
-from bestbefore.maintenance.candidates import Integers, Scores
 from bestbefore.maintenance.maintainer import apply_refreshes
+from bestbefore.maintenance.window_units import Integers, Scores
 from bestbefore.service import Service
 from bestbefore.spark.columns import FRESH, WINDOW, column_of
 from bestbefore.view import ChangeIntervals, Journal, LocalView, Refreshed
@@ -20,11 +22,15 @@ from bestbefore.windows import SlidingWindow
 
 @dataclass(frozen=True)
 class Maintained:
-    """The maintenance of one evaluation: what was fetched, and what it did to the view."""
+    """The maintenance of one evaluation: what was fetched, and what it did to view and budget.
+
+    `saved` is what flexible allocation has left for later; negative, it was borrowed.
+    """
 
     refreshed: Refreshed
-    completeness: float | None
     changed: int
+    sets: WindowSets
+    saved: int
 
 
 @dataclass
@@ -37,12 +43,13 @@ class Slices:
 
     def cut(self, view: LocalView, window: int, needs: WindowNeeds, t_ms: int) -> None:
         """Keep the rows that a window joins with, and the probability that each is fresh."""
-        unit, units = needs.units.unit, view.units
-        owner, rows = view.row_numbers(unit)
-        fresh = fresh_probability(units.refreshed_ms[unit], units.interval_ms[unit], t_ms)
+        unit, rows = view.joined(needs.join_key)
+        units = view.units
         self.windows.append(np.full(len(rows), window))
         self.rows.append(rows)
-        self.fresh.append(fresh[owner])
+        self.fresh.append(
+            fresh_probability(units.refreshed_ms[unit], units.interval_ms[unit], t_ms)
+        )
 
     def table(self, view: LocalView) -> pa.Table:
         """All slices in one table with the columns of the data plane."""
@@ -62,58 +69,98 @@ class Walk:
     is journalled before it is used: a repeated batch takes the outcome from the journal.
     """
 
+    job: Job
     view: LocalView
-    policy: Policy
-    budget: int
     window: SlidingWindow
     service: Service
     intervals: ChangeIntervals
     ledger: Ledger
     journal: Journal
-    seed: int
 
     def through(
-        self, batch: int, due: Iterable[int], statistics: KeyStatistics
+        self, batch: int, due: Iterable[int], statistics: KeyStatistics, *, saved: int = 0
     ) -> tuple[pa.Table, list[Maintained]]:
         """Maintain the view for the due windows in order and cut the slice of each."""
-        slices, outcomes = Slices(), []
+        slices, outcomes = Slices(), list[Maintained]()
         for evaluation in due:
-            needs = statistics.of(evaluation)
-            outcomes.append(self._maintain(batch, evaluation, needs))
-            slices.cut(self.view, evaluation, needs, self.window.closing(evaluation))
+            t_ms, needs = self.window.closing(evaluation), statistics.of(evaluation)
+            refreshed = self._refreshed(batch, evaluation, needs, saved)
+            changed = apply_refreshes(self.view, refreshed)
+            # New rows may link the window's join keys with other units than before.
+            needs = statistics.of(evaluation) if changed and self.view.linked else needs
+            slices.cut(self.view, evaluation, needs, t_ms)
+            saved = self._saved(evaluation, saved)
+            sets = window_sets(self.view.units, needs, t_ms)
+            outcomes.append(Maintained(refreshed, changed, sets, saved))
         return slices.table(self.view), outcomes
 
-    def _maintain(self, batch: int, evaluation: int, needs: WindowNeeds) -> Maintained:
+    def _moment(self, evaluation: int) -> Moment:
+        t_ms = self.window.closing(evaluation)
+        return Moment(t_ms, self.window.width_ms, self.window.slide_ms)
+
+    def _saved(self, evaluation: int, saved: int) -> int:
+        """The savings after an evaluation; what a crash wasted was spent all the same."""
+        if not self.job.policy.flexible:
+            return 0
+        spent = self.ledger.spent(evaluation)
+        return savings(self.job.budget, saved, spent, self._moment(evaluation))
+
+    def _refreshed(self, batch: int, evaluation: int, needs: WindowNeeds, saved: int) -> Refreshed:
         refreshed = self.journal.read(batch, evaluation)
         if refreshed is None:
-            refreshed = self._refresh(evaluation, needs)
-            if refreshed.elected:
+            refreshed = self._refresh(evaluation, needs, saved)
+            if refreshed.elected or refreshed.used:
                 self.journal.write(batch, refreshed)
-        changed = apply_refreshes(self.view, refreshed)
-        return Maintained(refreshed, needs.completeness, changed)
+        return refreshed
 
-    def _refresh(self, evaluation: int, needs: WindowNeeds) -> Refreshed:
-        t_ms = self.window.closing(evaluation)
-        election = elect(
-            self.policy,
-            self.view.units,
-            needs.units,
-            moment=Moment(t_ms, self.window.width_ms, self.window.slide_ms),
-            budget=self.budget - self.ledger.spent(evaluation),
-            rng=np.random.default_rng([self.seed, evaluation]),
+    def _refresh(self, evaluation: int, needs: WindowNeeds, saved: int) -> Refreshed:
+        flexible = self.job.policy.flexible
+        moment = self._moment(evaluation)
+        limit = allowance(self.job.budget, saved, moment, flexible=flexible)
+        election = self._elect(evaluation, needs, saved)
+        granted = self.ledger.reserve(evaluation, len(election.elected), limit=limit)
+        outcome = Refreshed(evaluation, moment.t_ms, candidates=len(election.candidates))
+        if granted:
+            outcome = self._fetch(election.elected[:granted], outcome)
+        return outcome if self.job.view.capacity is None else self._room(outcome, election, needs)
+
+    def _elect(self, evaluation: int, needs: WindowNeeds, saved: int) -> Election:
+        """Elect with what earlier attempts at this evaluation have left of its budget."""
+        job, spent = self.job, self.ledger.spent(evaluation)
+        flexible, threshold = job.policy.flexible, job.plan.threshold
+        situation = Situation(
+            self._moment(evaluation),
+            budget=job.budget if flexible else job.budget - spent,
+            threshold=threshold.number if threshold else None,
+            capacity=job.view.capacity,
+            saved=saved - spent if flexible else 0,
         )
-        counts = Refreshed(evaluation, t_ms, candidates=len(election.candidates))
-        granted = self.ledger.reserve(evaluation, len(election.elected), limit=self.budget)
-        if not granted:
-            return counts
-        fetched = self.service.fetch([self.view.keys[unit] for unit in election.elected[:granted]])
+        rng = np.random.default_rng([job.seed, evaluation])
+        return elect(job.policy, self.view.units, needs.units, situation, rng=rng)
+
+    def _fetch(self, elected: Integers, outcome: Refreshed) -> Refreshed:
+        fetched = self.service.fetch([self.view.keys[unit] for unit in elected])
         found = chain.from_iterable(fetched.rows.values())
         return replace(
-            counts,
+            outcome,
             rows={key: self.intervals.view_rows(rows) for key, rows in fetched.rows.items()},
             intervals_ms=self.intervals.stated(found),
             failed=fetched.failed,
-            elected=granted,
+            elected=len(elected),
             requests=fetched.requests,
             seconds=fetched.seconds,
+        )
+
+    def _room(self, outcome: Refreshed, election: Election, needs: WindowNeeds) -> Refreshed:
+        """Let as many units leave as really came in; note those that the window uses."""
+        held, keys = self.view.units.held.copy(), self.view.keys
+        held[self.view.numbers(outcome.rows)] = True
+        excess = int(held.sum()) - (self.job.view.capacity or 0)
+        evicted = election.evicted[: max(0, excess)]
+        held[evicted] = False
+        used = needs.units.unit[held[needs.units.unit]]
+        return replace(
+            outcome,
+            evicted=tuple(keys[unit] for unit in evicted),
+            used=tuple(keys[unit] for unit in used),
         )

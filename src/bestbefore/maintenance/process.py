@@ -120,7 +120,10 @@ class _Step:
         return foreseen[0].unit[chosen]
 
     def with_room(self, candidates: Integers, elected: Integers) -> Election:
-        """Choose who leaves for the missing ones; those without room are not fetched."""
+        """Choose who leaves for the missing ones.
+
+        Those without room are not fetched; their budget goes to units that are cached.
+        """
         none = elected[:0]
         capacity = self.situation.capacity
         missing = ~self.units.held[elected]
@@ -136,4 +139,9 @@ class _Step:
         )
         evicted = order[:excess]
         homeless = np.flatnonzero(missing)[::-1][: excess - len(evicted)]
-        return Election(candidates, np.delete(elected, homeless), evicted)
+        elected = np.delete(elected, homeless)
+        if len(homeless):
+            cached = candidates[self.units.held[candidates]]
+            cached = np.setdiff1d(cached, np.concatenate([elected, evicted]))
+            elected = np.append(elected, self.elect_from((cached,), len(homeless)))
+        return Election(candidates, elected, evicted)

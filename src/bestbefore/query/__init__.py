@@ -26,6 +26,7 @@ from bestbefore.query.expressions import Expression, Variable
 from bestbefore.query.parsing import parse_query
 from bestbefore.query.plan import QueryPlan, plan
 from bestbefore.query.printing import describe_algebra, print_pattern, print_query
+from bestbefore.query.thresholds import Threshold
 
 __all__ = [
     "BGP",
@@ -42,6 +43,7 @@ __all__ = [
     "QueryPlan",
     "Select",
     "Service",
+    "Threshold",
     "TriplePattern",
     "Variable",
     "Window",

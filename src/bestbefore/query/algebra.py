@@ -24,6 +24,7 @@ __all__ = [
     "Variable",
     "Window",
     "children",
+    "outside_clauses",
     "services_of",
     "triple_variables",
     "variables",
@@ -122,6 +123,14 @@ def walk(pattern: Pattern) -> Iterator[Pattern]:
     while pending:
         yield (node := pending.pop())
         pending.extend(reversed(children(node)))
+
+
+def outside_clauses(pattern: Pattern) -> Iterator[Pattern]:
+    """A pattern and those below it, but for what stands inside WINDOW or SERVICE."""
+    yield pattern
+    if not isinstance(pattern, Window | Service):
+        for child in children(pattern):
+            yield from outside_clauses(child)
 
 
 def windows_of(pattern: Pattern) -> tuple[Window, ...]:

@@ -1,6 +1,6 @@
 """The plan of a query: its window, its service, and the key that joins them."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -16,6 +16,7 @@ from bestbefore.query.algebra import (
     Variable,
     Window,
     children,
+    outside_clauses,
     services_of,
     triple_variables,
     variables,
@@ -25,6 +26,7 @@ from bestbefore.query.algebra import (
 from bestbefore.query.continuous import ContinuousQuery, NamedWindow
 from bestbefore.query.expression_printing import print_expression
 from bestbefore.query.expressions import expression_variables
+from bestbefore.query.thresholds import Threshold, find_thresholds
 from bestbefore.rdf.terms import BlankNode
 
 
@@ -40,6 +42,12 @@ class QueryPlan:
     join_key: tuple[Variable, ...]
     window_outputs: tuple[Variable, ...]
     around: Pattern
+    thresholds: tuple[Threshold, ...] = ()
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """The FILTER that Filter rankers look at: the first of its kind."""
+        return self.thresholds[0] if self.thresholds else None
 
 
 def plan(query: ContinuousQuery) -> QueryPlan:
@@ -61,6 +69,7 @@ def plan(query: ContinuousQuery) -> QueryPlan:
         join_key=join_key,
         window_outputs=_window_outputs(query, window_side, join_key),
         around=query.pattern,
+        thresholds=find_thresholds(query.pattern, service_side),
     )
 
 
@@ -69,7 +78,7 @@ def _window_outputs(
 ) -> tuple[Variable, ...]:
     """The variables of the WINDOW that anything outside of it looks at."""
     used = {*join_key, *_answer_variables(query.form)}
-    for node in _outside_clauses(query.pattern):
+    for node in outside_clauses(query.pattern):
         if isinstance(node, Filter):
             used |= set(expression_variables(node.condition))
     if isinstance(query.form, Construct) and _has_blank_nodes(query.form):
@@ -88,13 +97,6 @@ def _has_blank_nodes(form: Construct) -> bool:
         for each in form.template
         for term in (each.subject, each.predicate, each.object)
     )
-
-
-def _outside_clauses(pattern: Pattern) -> Iterator[Pattern]:
-    yield pattern
-    if not isinstance(pattern, Window | Service):
-        for child in children(pattern):
-            yield from _outside_clauses(child)
 
 
 def _check_nesting(pattern: Pattern) -> None:

@@ -28,6 +28,7 @@ from bestbefore.query.expressions import (
     Not,
     Or,
 )
+from bestbefore.rdf.numbers import DOUBLE_SUFFIXES, EXACT_SUFFIXES
 from bestbefore.rdf.terms import XSD, encode
 from bestbefore.spark import terms
 from bestbefore.spark.columns import column_of
@@ -118,7 +119,7 @@ def _compile(expression: Expression) -> Value:  # noqa: C901, PLR0911 - one case
 
 def _numeric(*expressions: Expression) -> bool:
     """Whether one of them is a number as written: only numbers are ordered against it."""
-    kinds = (*terms.EXACT_SUFFIXES, *terms.DOUBLE_SUFFIXES)
+    kinds = (*EXACT_SUFFIXES, *DOUBLE_SUFFIXES)
     return any(
         isinstance(each, Constant) and encode(each.term).endswith(kinds) for each in expressions
     )

@@ -7,19 +7,12 @@ SPARQL error; Spark's three-valued logic is then exactly SPARQL's.
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
+from bestbefore.rdf.numbers import DECIMAL_FORM, DOUBLE_FORM, DOUBLE_SUFFIXES, EXACT_SUFFIXES
 from bestbefore.rdf.terms import XSD, XSD_STRING
 
-_EXACT = ("integer", "decimal", "long", "int", "short", "byte", "nonNegativeInteger",
-          "positiveInteger", "nonPositiveInteger", "negativeInteger", "unsignedLong",
-          "unsignedInt", "unsignedShort", "unsignedByte")  # fmt: skip
-EXACT_SUFFIXES = tuple(f"^^<{XSD}{name}>" for name in _EXACT)
-DOUBLE_SUFFIXES = (f"^^<{XSD}double>", f"^^<{XSD}float>")
 BOOLEAN_SUFFIX = f"^^<{XSD}boolean>"
 DATETIME_SUFFIX = f"^^<{XSD}dateTime>"
 EXACT_TYPE = "decimal(38,18)"
-
-_DECIMAL_FORM = r"^[+-]?(\d+(\.\d*)?|\.\d+)$"
-_DOUBLE_FORM = r"^([+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?|[+-]?INF|NaN)$"
 
 
 def is_iri(term: Column) -> Column:
@@ -73,7 +66,7 @@ def datatype(term: Column) -> Column:
 def exact(term: Column) -> Column:
     """The value of an integer or decimal literal, null for anything else."""
     form = _between_quotes(term)
-    known = suffix(term).isin(*EXACT_SUFFIXES) & form.rlike(_DECIMAL_FORM)
+    known = suffix(term).isin(*EXACT_SUFFIXES) & form.rlike(DECIMAL_FORM)
     return F.when(known, form.try_cast(EXACT_TYPE))
 
 
@@ -81,9 +74,9 @@ def double(term: Column) -> Column:
     """The value of any numeric literal as a double, null for anything else."""
     form, kind = _between_quotes(term), suffix(term)
     return F.when(
-        kind.isin(*EXACT_SUFFIXES), F.when(form.rlike(_DECIMAL_FORM), form.try_cast("double"))
+        kind.isin(*EXACT_SUFFIXES), F.when(form.rlike(DECIMAL_FORM), form.try_cast("double"))
     ).when(
-        kind.isin(*DOUBLE_SUFFIXES) & form.rlike(_DOUBLE_FORM),
+        kind.isin(*DOUBLE_SUFFIXES) & form.rlike(DOUBLE_FORM),
         F.replace(form, F.lit("INF"), F.lit("Infinity")).try_cast("double"),
     )
 

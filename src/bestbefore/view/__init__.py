@@ -2,14 +2,16 @@
 
 from bestbefore.view.intervals import ChangeIntervals, read_interval_file
 from bestbefore.view.journal import Journal, Refreshed
-from bestbefore.view.local_view import LocalView, view_of
+from bestbefore.view.local_view import Entry, LocalView, Measure, view_of
 from bestbefore.view.snapshot import load_snapshot, save_snapshot
 from bestbefore.view.units import Units
 
 __all__ = [
     "ChangeIntervals",
+    "Entry",
     "Journal",
     "LocalView",
+    "Measure",
     "Refreshed",
     "Units",
     "load_snapshot",

@@ -13,7 +13,9 @@ class Refreshed:
     """The outcome of one evaluation's refreshes.
 
     `rows` holds the new rows of every unit that the service answered for (none if it is gone),
-    `failed` the reason for every other unit that was asked.
+    `failed` the reason for every other unit that was asked. `evicted` left the view to make room
+    for those; `used` are the units that the window needs and the view then holds, noted where a
+    capacity makes it matter.
     """
 
     evaluation: int
@@ -21,6 +23,8 @@ class Refreshed:
     rows: Mapping[Key, tuple[Row, ...]] = field(default_factory=dict)
     intervals_ms: Mapping[Key, int] = field(default_factory=dict)
     failed: Mapping[Key, str] = field(default_factory=dict)
+    evicted: tuple[Key, ...] = ()
+    used: tuple[Key, ...] = ()
     candidates: int = 0
     elected: int = 0
     requests: int = 0
@@ -85,5 +89,7 @@ def _from_json(content: bytes) -> Refreshed:
             "rows": {tuple(key): tuple(map(tuple, rows)) for key, rows in fields["rows"]},
             "intervals_ms": {tuple(key): value for key, value in fields["intervals_ms"]},
             "failed": {tuple(key): reason for key, reason in fields["failed"]},
+            "evicted": tuple(map(tuple, fields["evicted"])),
+            "used": tuple(map(tuple, fields["used"])),
         }
     )

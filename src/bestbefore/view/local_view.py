@@ -1,30 +1,63 @@
 """The local view R of one SERVICE pattern."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from bestbefore.service import Key, Row
+from bestbefore.view.links import Links, link
+from bestbefore.view.row_keys import RowKeys
 from bestbefore.view.units import Integers, Units, new_units
+
+Measure = Callable[[Sequence[Row]], float]
+"""The number that a FILTER compares, as found in the rows of a unit; NaN where there is none."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a unit gets on entering a view: a change interval, and the number of its rows.
+
+    `interval_ms` is for the units that `intervals_ms` does not name.
+    """
+
+    interval_ms: int = 1
+    intervals_ms: Mapping[Key, int] = field(default_factory=dict)
+    measure: Measure | None = None
+
+
+NO_ENTRY = Entry()
 
 
 class LocalView:
     """Cached mappings of a SERVICE pattern, grouped into units by their refresh key.
 
     Rows are only ever appended: a refresh points its unit at new rows and leaves the old ones in
-    place, so row numbers that an evaluation has cut stay valid until `compact` is called.
+    place, so row numbers that an evaluation has cut stay valid until `compact` is called. So do the
+    numbers of units and join keys. Where the join key is the refresh key a unit is a join key (1:1)
+    and has its number; where it is another, the rows link join keys with units (M:N).
     """
 
     def __init__(
-        self, key: Sequence[str], keys: Sequence[Key], *, units: Units, rows: pa.Table
+        self,
+        key: Sequence[str],
+        keys: Sequence[Key],
+        *,
+        units: Units,
+        rows: pa.Table,
+        join_key: Sequence[str] | None = None,
+        entry: Entry = NO_ENTRY,
     ) -> None:
-        self.key, self.variables = tuple(key), tuple(rows.column_names)
+        self.key, self.join_key = tuple(key), tuple(key if join_key is None else join_key)
+        self.variables, self.entry = tuple(rows.column_names), entry
         self.keys, self.units = list(keys), units
         self._number = {each: number for number, each in enumerate(self.keys)}
         self._settled = rows
         self._recent: list[Row] = []
+        self._row_keys = RowKeys(self.join_key, rows) if self.join_key != self.key else None
+        self._links: tuple[Links, Integers] | None = None
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -35,8 +68,50 @@ class LocalView:
         self.units.best_before_ms[:] = t_ms
 
     def numbers(self, keys: Iterable[Key]) -> Integers:
-        """The unit number of each key, −1 where the view does not hold it."""
+        """The unit number of each refresh key, −1 where the view does not know it."""
         return np.fromiter((self._number.get(key, -1) for key in keys), np.int64)
+
+    def join_numbers(self, keys: Iterable[Key]) -> Integers:
+        """The number of each join key, −1 where the view does not know it."""
+        return self.numbers(keys) if self._row_keys is None else self._row_keys.numbers(keys)
+
+    def learn(self, keys: Iterable[Key]) -> None:
+        """Give a number to units that the view does not know; it does not hold them yet."""
+        # In an order of their own, so that the numbers do not depend on who met them first.
+        new = sorted({key for key in keys if key not in self._number})
+        if not new:
+            return
+        first = len(self.keys)
+        self.units = self.units.extended(len(new), interval_ms=self.entry.interval_ms)
+        self.keys.extend(new)
+        self._number.update(zip(new, range(first, len(self.keys)), strict=True))
+        stated = self.entry.intervals_ms
+        self.set_intervals({key: stated[key] for key in new if key in stated})
+
+    def learn_joins(self, keys: Iterable[Key]) -> None:
+        """Give a number to join keys that no row has yet; in a 1:1 join these are units."""
+        if self._row_keys is None:
+            self.learn(keys)
+        elif self._row_keys.learn(keys):
+            self._links = None
+
+    @property
+    def linked(self) -> bool:
+        """Whether rows link join keys with other units (M:N)."""
+        return self._row_keys is not None
+
+    def links(self) -> Links | None:
+        """The units of each join key in an M:N join, as the rows are now; None in a 1:1 join."""
+        return None if self._row_keys is None else self._linked(self._row_keys)[0]
+
+    def joined(self, join_keys: Integers) -> tuple[Integers, Integers]:
+        """The rows with these join keys: the unit of each, and its row number."""
+        if self._row_keys is None:
+            owner, rows = self.row_numbers(join_keys)
+            return join_keys[owner], rows
+        links, rows = self._linked(self._row_keys)
+        _, edges = links.edges(join_keys)
+        return links.unit[edges], rows[edges]
 
     def rows_of(self, unit: int) -> list[Row]:
         """The rows of one unit."""
@@ -62,6 +137,7 @@ class LocalView:
             self.units.row_start[unit] = len(self._settled) + len(self._recent)
             self.units.row_count[unit] = len(rows)
             self._recent.extend(rows)
+            self._note(unit, rows)
         return changed
 
     def set_intervals(self, interval_ms: Mapping[Key, int]) -> None:
@@ -71,13 +147,52 @@ class LocalView:
                 self.units.interval_ms[number] = max(1, interval)
 
     def compact(self) -> None:
-        """Drop rows that no unit points at; row numbers cut before are void afterwards."""
-        if len(self._recent) * 4 < len(self._settled):
+        """Drop what nothing points at: units that the view does not hold, and rows of no unit.
+
+        Numbers given out before are void afterwards.
+        """
+        self._forget_missing()
+        if len(self._recent) * 4 < len(self._settled) and not self._overgrown():
             return
         _, numbers = self.row_numbers(np.arange(len(self)))
         self._settled, self._recent = self.columns(numbers).combine_chunks(), []
         counts = self.units.row_count
         self.units.row_start = np.cumsum(counts) - counts
+        if self._row_keys is not None:
+            self._row_keys.settle(self._settled)
+            self._links = None
+
+    def _note(self, unit: int, rows: Sequence[Row]) -> None:
+        if self.entry.measure is not None:
+            self.units.value[unit] = self.entry.measure(rows)
+        if self._row_keys is not None:
+            self._row_keys.append(rows)
+            self._links = None
+
+    def _linked(self, row_keys: RowKeys) -> tuple[Links, Integers]:
+        """The links, and the number of the row behind each."""
+        if self._links is None:
+            unit, rows = self.row_numbers(np.arange(len(self)))
+            links, order = link(row_keys.of_rows(rows), unit, keys=len(row_keys))
+            self._links = links, rows[order]
+        return self._links
+
+    def _overgrown(self) -> bool:
+        """Whether windows have brought more join keys than there are rows."""
+        rows = len(self._settled) + len(self._recent)
+        return self._row_keys is not None and len(self._row_keys) > rows
+
+    def _forget_missing(self) -> None:
+        """Let the units that are held move up, in their order."""
+        held = self.units.held
+        if held.all():
+            return
+        first = int(np.argmin(held))
+        for key in self.keys[first:]:
+            del self._number[key]
+        self.keys[first:] = [self.keys[number] for number in np.flatnonzero(held) if number > first]
+        self._number.update(zip(self.keys[first:], range(first, len(self.keys)), strict=True))
+        self.units = self.units.only(held)
 
     def _take(self, row_numbers: Integers) -> list[Row]:
         settled = len(self._settled)
@@ -90,7 +205,13 @@ class LocalView:
 
 
 def view_of(
-    rows: Iterable[Row], variables: Sequence[str], key: Sequence[str], *, interval_ms: int
+    rows: Iterable[Row],
+    variables: Sequence[str],
+    key: Sequence[str],
+    *,
+    interval_ms: int,
+    join_key: Sequence[str] | None = None,
+    measure: Measure | None = None,
 ) -> LocalView:
     """A view of rows as a service gave them, in units by the variables of the refresh key."""
     positions = [variables.index(name) for name in key]
@@ -98,9 +219,12 @@ def view_of(
     for row in rows:
         grouped.setdefault(tuple(str(row[each]) for each in positions), []).append(row)
     counts = np.fromiter((len(each) for each in grouped.values()), np.int64, len(grouped))
-    units = new_units(np.cumsum(counts) - counts, counts, interval_ms=interval_ms)
+    units = new_units(np.cumsum(counts) - counts, counts, interval_ms)
+    if measure is not None:
+        units.value[:] = [measure(each) for each in grouped.values()]
     table = _table(variables, [row for each in grouped.values() for row in each])
-    return LocalView(key, list(grouped), units=units, rows=table)
+    entry = Entry(interval_ms, measure=measure)
+    return LocalView(key, list(grouped), units=units, rows=table, join_key=join_key, entry=entry)
 
 
 def _table(variables: Sequence[str], rows: Sequence[Row]) -> pa.Table:

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from bestbefore.errors import StateError
 from bestbefore.storage import Storage
-from bestbefore.view.local_view import LocalView
+from bestbefore.view.local_view import NO_ENTRY, Entry, LocalView
 from bestbefore.view.units import Units
 
 
@@ -22,18 +22,30 @@ def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
     columns["row_start"] = np.cumsum(counts) - counts
     keys = pa.array([list(key) for key in view.keys], pa.list_(pa.string()))
     units = pa.table({"key": keys, **columns})
-    units = units.replace_schema_metadata({"key": "\t".join(view.key)})
+    named = {"key": "\t".join(view.key), "join_key": "\t".join(view.join_key)}
+    units = units.replace_schema_metadata(named)
     storage.write(f"view/{name}/units.parquet", _parquet(units))
     storage.write(f"view/{name}/rows.parquet", _parquet(view.columns(numbers)))
 
 
-def load_snapshot(storage: Storage, name: str) -> LocalView:
-    """Read a view back."""
+def load_snapshot(storage: Storage, name: str, entry: Entry = NO_ENTRY) -> LocalView:
+    """Read a view back; `entry` is for the units that enter it from now on."""
     units, rows = (_read(storage, f"view/{name}/{part}.parquet") for part in ("units", "rows"))
-    columns = {each.name: units[each.name].to_numpy().copy() for each in fields(Units)}
-    keys = [tuple(key) for key in units["key"].to_pylist()]
-    names = units.schema.metadata[b"key"].decode().split("\t")
-    return LocalView(names, keys, units=Units(**columns), rows=rows.replace_schema_metadata(None))
+    named = units.schema.metadata or {}
+    columns = {each.name for each in fields(Units)}
+    if b"join_key" not in named or not columns <= set(units.column_names):
+        raise StateError(
+            f"the view in the checkpoint {storage.root} was written by an older version: "
+            "use another checkpoint.path, or remove that folder to start anew"
+        )
+    return LocalView(
+        named[b"key"].decode().split("\t"),
+        [tuple(key) for key in units["key"].to_pylist()],
+        units=Units(**{each: units[each].to_numpy().copy() for each in columns}),
+        rows=rows.replace_schema_metadata(None),
+        join_key=named[b"join_key"].decode().split("\t"),
+        entry=entry,
+    )
 
 
 def _parquet(table: pa.Table) -> bytes:

@@ -1,6 +1,7 @@
 import pytest
 
 from bestbefore.engine import load_job, read_job
+from bestbefore.engine.explanation import describe_job
 from bestbefore.errors import InputError, JobError
 
 QUERY = """PREFIX : <http://example.org/>
@@ -85,11 +86,95 @@ def test_a_secret_comes_from_the_environment_and_is_not_shown(monkeypatch):
         ({"query": {"file": "nope.rq"}}, "query.file: no such file: nope.rq"),
         ({"query": {"text": QUERY, "t0": "noon"}}, "query.t0 = 'noon'"),
         ({"qos": {"rho": "1s"}}, "unknown key qos.rho"),
+        ({"view": {"capacity": 0}}, "view.capacity = 0: it must be a whole number ≥ 1"),
+        ({"view": {"capacity": "9"}}, "view.capacity = '9': it must be a whole number"),
+        (
+            {"view": {"capacity": 9}},
+            "view.capacity = 9: .* policy 'WSJ-WBM' never fetches .* it would stay empty; use CWSJ",
+        ),
+        ({"view": {"refresh_key": "user"}}, "refresh_key = 'user': it must be a list of strings"),
+        ({"view": {"refresh_key": []}}, "must be a list of different strings"),
+        ({"view": {"refresh_key": ["user", "user"]}}, "must be a list of different strings"),
+        (
+            {"view": {"refresh_key": ["unit", "user"]}},
+            r"view.refresh_key: the SERVICE does not bind \?unit; it binds \?user, \?followers",
+        ),
+        (
+            {"view": {"refresh_key": ["followers"]}, "policy": {"name": "CWSJ-WBM"}},
+            r"'CWSJ-WBM' fetches .* which \?followers belongs to a missing \?user is unknown",
+        ),
+        (
+            {"view": {"refresh_key": ["user", "followers"], "interval_predicate": "http://p"}},
+            r"view.interval_predicate needs a subject, .* \?user, \?followers",
+        ),
+        (
+            {"policy": {"name": "Filter"}},
+            r"policy 'Filter' needs a FILTER \?x < number .* this query does not have it",
+        ),
+        ({"policy": {"name": "WBM.F(fdt=5)"}}, "needs a FILTER"),
+        ({"policy": {"name": "WSJ-WBM*"}}, "needs the true changes of the remote data, which only"),
+        ({"policy": {"name": "BST"}}, "policy 'BST' needs the true changes of the remote data"),
+        ({"policy": {"name": "IBM-Agg"}}, "needs an answer that aggregates the units of each join"),
+        ({"policy": {"name": "SBM-Agg"}}, "this query does not have it"),
     ],
 )
 def test_mistakes_name_the_key_and_the_way_out(sections, message):
     with pytest.raises(InputError, match=message):
         read_job(tables(**sections))
+
+
+def test_units_and_capacity_arrive():
+    job = read_job(tables())
+    assert (job.refresh_key, job.join_key, job.view.capacity) == (("user",), ("user",), None)
+    job = read_job(tables(view={"refresh_key": ["?followers"]}))
+    assert (job.refresh_key, job.join_key) == (("followers",), ("user",))
+    job = read_job(tables(view={"capacity": 5}, policy={"name": "MP(CWSJ,WBM,LRU)"}))
+    assert job.view.capacity == 5
+
+
+def test_a_refresh_key_of_the_join_key_s_variables_is_the_join_key():
+    text = QUERY.replace("SERVICE :bkg { ", "SERVICE :bkg { ?post :in ?place . ")
+    job = read_job(tables(query={"text": text}, view={"refresh_key": ["user", "post"]}))
+    assert job.refresh_key == job.join_key == ("post", "user")
+
+
+def test_a_filter_policy_is_fine_with_a_filter():
+    text = QUERY.replace("?followers } }", "?followers } FILTER(?followers > 5) }")
+    job = read_job(tables(query={"text": text}, policy={"name": "WBM.F+(alpha=0.3)"}))
+    assert job.plan.threshold.number == 5
+
+
+def maintenance_of(**sections):
+    return dict(describe_job(read_job(tables(**sections))))["maintenance"].splitlines()
+
+
+def test_explain_tells_units_allocation_capacity_replacement_and_threshold():
+    assert maintenance_of() == [
+        "unit: all view rows with the same ?user; one refresh replaces them",
+        "join key: ?user, one unit each (1:1)",
+        "allocation: fixed, 10 refreshes at each evaluation",
+        "capacity: none; the view starts with all that the service has",
+    ]
+    flexible = "allocation: flexible, 10 refreshes per evaluation on average"
+    assert maintenance_of(view={"refresh_key": ["followers"]}, policy={"name": "FBA(IBM-BGP)"}) == [
+        "unit: all view rows with the same ?followers; one refresh replaces them",
+        "join key: ?user; view rows link join keys with units (M:N)",
+        f"{flexible}; at most 100 saved for later, 90 borrowed from it",
+        "capacity: none; the view starts with all that the service has",
+    ]
+    text = QUERY.replace(
+        "?followers } }", "?followers ; :posts ?n } FILTER(?followers > 5 && ?n < 1) }"
+    )
+    lines = maintenance_of(
+        query={"text": text}, view={"capacity": 7}, policy={"name": "MP(AW,RND,FRP)"}
+    )
+    assert lines[3:] == [
+        "capacity: 7 units; the view starts empty",
+        "replacement: FRP(slowest_first=False)",
+        "FILTER threshold: ?followers > 5; Filter rankers do not look at ?n < 1",
+    ]
+    lines = maintenance_of(view={"capacity": 7}, policy={"name": "MP(CWSJ,WBM,LRU)"})
+    assert lines[-1] == "replacement: LRU"
 
 
 def test_a_file_that_is_not_there_or_no_toml(tmp_path):

@@ -61,3 +61,35 @@ def test_from_a_file(opened, tmp_path):
     (tmp_path / "intervals.csv").write_text(f"key,interval\n{EX}b,5\n{EX}stranger,1\n")
     found = opened(interval_file="intervals.csv", change_interval="30s")
     assert found == {"a": 30_000, "b": 5_000, "c": 30_000}
+
+
+LINKED = f"""PREFIX : <{EX}>
+REGISTER RSTREAM :out AS SELECT ?user ?item ?n FROM NAMED WINDOW :w ON :s [RANGE 20s STEP 5s]
+WHERE {{ WINDOW :w {{ ?user :by ?post }}
+         SERVICE :bkg {{ ?user :bids ?item . ?item :price ?n }} }}"""
+
+
+def test_a_real_server_is_asked_for_units_by_their_refresh_key(oxigraph, tmp_path):
+    oxigraph.update(
+        f"CLEAR ALL; INSERT DATA {{ <{EX}x> <{EX}price> 7 ; <{EX}every> 90 . "
+        f"<{EX}y> <{EX}price> 8 . <{EX}a> <{EX}bids> <{EX}x>, <{EX}y> . "
+        f"<{EX}b> <{EX}bids> <{EX}x> }}"
+    )
+    job = read_job(
+        {
+            "query": {"text": LINKED},
+            "streams": {"s": {"source": "dataframe"}},
+            "services": {"bkg": {"endpoint": f"{oxigraph.base}/query"}},
+            "view": {"refresh_key": ["item"], "interval_predicate": f"{EX}every"},
+        },
+        folder=tmp_path,
+    )
+    storage = LocalStorage(str(tmp_path / "checkpoint"))
+    with SparqlClient(job.service, service_pattern(job)) as client:
+        view, _ = open_view(job, storage, client, change_intervals(job), State("q"))
+        fetched = client.fetch([(f"<{EX}x>",)])
+    assert sorted(view.keys) == [(f"<{EX}x>",), (f"<{EX}y>",)]
+    assert view.units.interval_ms[view.numbers([(f"<{EX}x>",)])].tolist() == [90_000]
+    assert fetched.requests == 1
+    assert sorted(row[0] for row in fetched.rows[(f"<{EX}x>",)]) == [f"<{EX}a>", f"<{EX}b>"]
+    assert len(view.joined(view.join_numbers([(f"<{EX}a>",)]))[1]) == 2

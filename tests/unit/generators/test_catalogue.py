@@ -98,7 +98,8 @@ def test_unknown_names_list_the_nearest():
 
 def test_unknown_parameters_list_the_accepted_ones():
     assert refusal("DS", skew=1.0) == (
-        "generator 'DS' has no parameter 'skew'; it takes: share, rise, threshold, keys, active, minutes"
+        "generator 'DS' has no parameter 'skew'; it takes: share, rise, threshold, keys, active, "
+        "minutes"
     )
 
 

@@ -1,9 +1,19 @@
+import numpy as np
 import pytest
 
 from bestbefore.errors import PolicyError
-from bestbefore.maintenance import policy_names, resolve_policy
+from bestbefore.maintenance import (
+    Moment,
+    Need,
+    Situation,
+    WindowUnits,
+    elect,
+    policy_names,
+    resolve_policy,
+)
 from bestbefore.maintenance.proposers import general, window_service_join
 from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance
+from bestbefore.view.units import new_units
 
 
 def test_a_ranker_alone_means_wsj_before_it():
@@ -42,5 +52,40 @@ def test_every_listed_name_resolves_to_a_policy_of_that_name():
     ],
 )
 def test_mistakes_name_the_way_out(name, message):
+    with pytest.raises(PolicyError, match=message):
+        resolve_policy(name)
+
+
+def test_budget_that_finds_no_room_goes_to_cached_units():
+    """A cache of three that the window needs whole: what is missing cannot enter."""
+    units = new_units(np.arange(6), np.ones(6, dtype=np.int64), 10)
+    units.held[3:] = False
+    window = WindowUnits(np.arange(6), np.full(6, 2), np.ones(6, dtype=np.int64))
+    situation = Situation(Moment(100, 40, 10), 2, capacity=3)
+    rng = np.random.default_rng(0)
+    election = elect(resolve_policy("MP(CWSJ,LRU,FRP)"), units, window, situation, rng=rng)
+    assert len(election.elected) == 2
+    assert set(election.elected.tolist()) <= {0, 1, 2}
+    assert len(election.evicted) == 0
+
+
+def test_the_needs_of_a_policy_are_refused_with_the_reason():
+    with pytest.raises(PolicyError, match="'BST' needs the true changes.* this query does not"):
+        resolve_policy("BST").require((), where="this query")
+    resolve_policy("WBM.F*").require((Need.FILTER,), where="this query")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("FBA(SBM-Agg)", "elects sets as a whole"),
+        ("GNR-FBA(WBM)", "its candidates are those of WSJ"),
+        ("FBA(WBM*)", "an oracle knows them"),
+        ("MP(CWSJ,SBM-Agg)", "completes join keys of the window"),
+        ("MP(CWSJ,WBM,FIFO)", "unknown replacement 'FIFO'; known: FRP, LRU"),
+        ("LRU.F", "needs fdt, for example fdt=500"),
+    ],
+)
+def test_combinations_that_make_no_sense(name, message):
     with pytest.raises(PolicyError, match=message):
         resolve_policy(name)

@@ -1,8 +1,9 @@
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from bestbefore.errors import InputError, StateError
-from bestbefore.maintenance.maintainer import apply_refreshes
+from bestbefore.maintenance.maintainer import apply_refreshes, evict
 from bestbefore.storage import LocalStorage
 from bestbefore.view import (
     ChangeIntervals,
@@ -111,6 +112,8 @@ def test_the_journal_gives_back_what_was_written(tmp_path):
         rows={(A,): ((A, '"1"'), (A, None)), (B,): ()},
         intervals_ms={(A,): 50},
         failed={(C,): "timeout"},
+        evicted=((C, A),),
+        used=((B,), (A,)),
         candidates=9,
         elected=3,
         requests=2,
@@ -164,3 +167,116 @@ def test_mistakes_in_an_interval_file_name_the_place(tmp_path, text, message):
         read_interval_file(file, ["k"], unit_ms=1)
     with pytest.raises(InputError, match="no such file"):
         read_interval_file(tmp_path / "x.csv", ["k"], unit_ms=1)
+
+
+D = "<http://e/d>"
+
+
+def rows_by_join_key(view):
+    keys = [(A,), (B,), (C,), (D,)]
+    numbers = view.join_numbers(keys)
+    known = [(key, number) for key, number in zip(keys, numbers, strict=True) if number >= 0]
+    found = {}
+    for (key,), number in known:
+        unit, rows = view.joined(np.array([number]))
+        owners = [view.keys[each][0] for each in unit]
+        cells = view.columns(rows).to_pylist()
+        found[key] = sorted(zip(owners, (each["v"] for each in cells), strict=True))
+        assert all(each["j"] == key for each in cells)
+    return found
+
+
+@pytest.fixture
+def edges():
+    rows = [(A, "x", '"1"'), (B, "x", '"2"'), (A, "y", '"3"'), (C, "z", '"4"')]
+    return view_of(rows, ["j", "u", "v"], ["u"], interval_ms=1_000, join_key=["j"])
+
+
+def test_rows_link_join_keys_with_units(edges):
+    assert edges.keys == [("x",), ("y",), ("z",)]
+    assert rows_by_join_key(edges) == {
+        A: [("x", '"1"'), ("y", '"3"')],
+        B: [("x", '"2"')],
+        C: [("z", '"4"')],
+    }
+
+
+def test_a_refresh_of_a_unit_changes_its_links(edges):
+    links = edges.links()
+    assert edges.links() is links
+    assert edges.replace(0, [(B, "x", '"2"'), (A, "x", '"1"')]) is False
+    assert edges.links() is links
+    assert edges.replace(0, [(B, "x", '"9"'), (D, "x", '"8"')]) is True
+    expected = {A: [("y", '"3"')], B: [("x", '"9"')], C: [("z", '"4"')], D: [("x", '"8"')]}
+    assert rows_by_join_key(edges) == expected
+    edges.compact()
+    assert rows_by_join_key(edges) == expected
+
+
+def test_join_keys_of_windows_are_forgotten_when_they_outnumber_the_rows(edges):
+    edges.learn_joins((f"<http://e/{number}>",) for number in range(3))
+    known = edges.join_numbers([("<http://e/2>",)])
+    assert edges.joined(known)[1].tolist() == []
+    edges.compact()
+    assert edges.join_numbers([("<http://e/2>",), (A,)]).tolist() == [-1, 0]
+    assert rows_by_join_key(edges)[A] == [("x", '"1"'), ("y", '"3"')]
+
+
+def test_a_snapshot_holds_links_and_values(edges, tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    edges.units.used_ms[:], edges.units.value[:] = [1, 2, 3], [4, np.nan, 6]
+    edges.replace(2, [(D, "z", '"5"')])
+    save_snapshot(edges, storage, "s")
+    again = load_snapshot(storage, "s")
+    assert (again.key, again.join_key) == (("u",), ("j",))
+    assert rows_by_join_key(again) == rows_by_join_key(edges)
+    assert again.units.used_ms.tolist() == [1, 2, 3]
+    assert np.isnan(again.units.value).tolist() == [False, True, False]
+    assert again.units.held.tolist() == [True] * 3
+
+
+def test_a_snapshot_of_an_older_version_is_a_state_error(view, tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    save_snapshot(view, storage, "s")
+    file = tmp_path / "view" / "s" / "units.parquet"
+    pq.write_table(pq.read_table(file).drop_columns(["held"]), file)
+    with pytest.raises(StateError, match="written by an older version: use another checkpoint"):
+        load_snapshot(storage, "s")
+
+
+def test_units_that_are_only_known_are_forgotten_on_compacting_and_the_others_move_up(view):
+    x, y = "<http://e/x>", "<http://e/y>"
+    view.learn([(y,), (x,), (B,)])
+    assert view.numbers([(x,), (y,), (C,)]).tolist() == [3, 4, 2]
+    assert cut(view, [3, 4]) == ([], [])
+    evict(view.units, view.numbers([(B,)]))
+    apply_refreshes(view, Refreshed(1, 7_000, rows={(y,): ((y, '"7"'),)}))
+    view.compact()
+    assert view.keys == [(A,), (C,), (y,)]
+    assert view.numbers([(A,), (B,), (C,), (x,), (y,)]).tolist() == [0, -1, 1, -1, 2]
+    assert contents(view)[(y,)] == [(y, '"7"')]
+    assert view.units.held.all()
+
+
+def test_what_a_journal_names_is_applied_whatever_the_view_knows(view):
+    x = "<http://e/x>"
+    view.begin(5_000)
+    refreshed = Refreshed(
+        1, 7_000, rows={(x,): ((x, '"7"'),), (C,): ()}, evicted=((B,),), used=((x,), (A,))
+    )
+    # C had changed; x came anew and B left.
+    assert apply_refreshes(view, refreshed) == 1
+    view.compact()
+    assert contents(view) == {(A,): [(A, '"1"'), (A, '"3"')], (C,): [], (x,): [(x, '"7"')]}
+    assert view.units.used_ms.tolist() == [7_000, 0, 7_000]
+    assert view.units.best_before_ms.tolist() == [5_000, 8_000, 8_000]
+
+
+def test_values_follow_the_rows():
+    measure = lambda rows: float(len(rows)) if rows else float("nan")  # noqa: E731
+    rows = [(A, '"1"'), (B, '"2"'), (A, '"3"')]
+    view = view_of(rows, ["k", "v"], ["k"], interval_ms=1, measure=measure)
+    assert view.units.value.tolist() == [2.0, 1.0]
+    view.replace(1, [(B, '"2"'), (B, '"3"'), (B, '"4"')])
+    view.replace(0, [])
+    assert np.nan_to_num(view.units.value, nan=-1).tolist() == [-1.0, 3.0]

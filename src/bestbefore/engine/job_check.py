@@ -1,0 +1,32 @@
+"""Whether the parts of a job fit each other: policy, query, units and capacity."""
+
+from bestbefore.engine.job import Job
+from bestbefore.errors import JobError
+from bestbefore.maintenance import Need
+
+
+def check_job(job: Job) -> None:
+    """Refuse a job whose parts contradict each other, and say what would fit."""
+    given = {Need.FILTER} if job.plan.threshold else set[Need]()
+    job.policy.require(given, where="this query")
+    if job.view.interval_predicate and len(job.refresh_key) != 1:
+        raise JobError(
+            "view.interval_predicate needs a subject, and a unit is named by several variables, "
+            f"{_listed(job.refresh_key)}; use view.interval_variable or view.interval_file"
+        )
+    if job.policy.fetches_missing and job.refresh_key != job.join_key:
+        raise JobError(
+            f"policy {job.policy.name!r} fetches what the window needs and the view lacks, but "
+            f"which {_listed(job.refresh_key)} belongs to a missing {_listed(job.join_key)} is "
+            "unknown: leave view.refresh_key out, or use a proposer such as WSJ"
+        )
+    if job.view.capacity is not None and not job.policy.fetches_missing:
+        raise JobError(
+            f"view.capacity = {job.view.capacity}: such a view starts empty, and policy "
+            f"{job.policy.name!r} never fetches what it lacks, so it would stay empty; use CWSJ, "
+            "FWSJ or AW, for example 'MP(CWSJ,WBM,FRP)', or leave the capacity out"
+        )
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    return ", ".join(f"?{name}" for name in names)
