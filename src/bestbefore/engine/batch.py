@@ -134,13 +134,13 @@ class BatchProcessor:
 
     def _started(self, state: State, earliest_ms: int) -> State:
         """The state after the first element: t0 is the last slide boundary before it."""
-        slide = self.job.plan.window.slide_ms
-        t0 = self.job.t0_ms if self.job.t0_ms is not None else (earliest_ms - 1) // slide * slide
-        window = self._window(t0)
+        asked = self.job.plan.window
+        window = SlidingWindow.starting(asked.width_ms, asked.slide_ms, earliest_ms=earliest_ms)
+        window = window if self.job.t0_ms is None else self._window(self.job.t0_ms)
         first = max(1, window.first_with(earliest_ms))
         if self.job.full_windows_only:
-            first = max(first, window.first_with(t0 + window.width_ms))
-        return replace(state, t0_ms=t0, first_evaluation=first, next_evaluation=first)
+            first = max(first, window.first_with(window.t0_ms + window.width_ms))
+        return replace(state, t0_ms=window.t0_ms, first_evaluation=first, next_evaluation=first)
 
     def _window(self, t0_ms: int) -> SlidingWindow:
         return SlidingWindow(self.job.plan.window.width_ms, self.job.plan.window.slide_ms, t0_ms)
