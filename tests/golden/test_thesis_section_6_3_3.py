@@ -117,7 +117,7 @@ def test_who_is_replaced(name, evicted):
 @pytest.mark.parametrize(
     ("name", "freshness", "completeness", "consistency"),
     [
-        # Three rows of table 6.2 agree with the definitions of section 6.2.3.
+        # Two rows of table 6.2 agree with the definitions of section 6.2.3.
         ("MP(FWSJ,WBM,FRP)", 1, 5 / 6, 5 / 6),
         ("MP(FWSJ,WBM,LRU)", 1, 4 / 6, 4 / 6),
         # 75 % and 83.4 % in the table, but 66.7 % consistent: with four correct answers of six
