@@ -8,50 +8,27 @@ is repeated overwrites what it wrote before, and a committed batch is not repeat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.engine.job import Job
 from bestbefore.engine.jobs import WindowJob, answer_job, due_frame, window_job
-from bestbefore.engine.key_statistics import read_statistics
+from bestbefore.engine.key_statistics import split_statistics
 from bestbefore.engine.quality import Quality
+from bestbefore.engine.records import Answered, MaintainedService, quality_of
+from bestbefore.engine.schedule import Due, due_evaluations, first_evaluation, shapes_of
+from bestbefore.engine.served_view import ServedView
 from bestbefore.engine.sinks import ANSWER, Sink
 from bestbefore.engine.state import Commits, State
-from bestbefore.engine.walk import Maintained, Walk
-from bestbefore.maintenance import Ledger
-from bestbefore.service import Service
 from bestbefore.spark.buffer import Buffer, Intake
 from bestbefore.spark.columns import FRESH
-from bestbefore.spark.content import WindowContent
+from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import is_small, tune
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
-from bestbefore.view import ChangeIntervals, Journal, LocalView, save_snapshot
-from bestbefore.windows import SlidingWindow
-
-# A leap in event time may make millions of empty windows due; past this many they are counted, not
-# answered one by one.
-_MOST_WINDOWS = 10_000
-_SNAPSHOT_EVERY = 32
+from bestbefore.windows import Instants
 
 Report = Callable[[Quality], None]
-
-
-@dataclass(frozen=True)
-class Due:
-    """The windows that became due, from first to last."""
-
-    first: int
-    last: int
-
-    def answered(self, non_empty: list[int]) -> list[int]:
-        """The windows to answer: all of them, or the non-empty ones where there are too many."""
-        everything = self.last - self.first < _MOST_WINDOWS
-        return list(range(self.first, self.last + 1)) if everything else non_empty
-
-    def __len__(self) -> int:
-        return max(0, self.last - self.first + 1)
 
 
 @dataclass
@@ -61,9 +38,7 @@ class BatchProcessor:
     job: Job
     storage: Storage
     quality_storage: Storage | None
-    service: Service
-    view: LocalView
-    intervals: ChangeIntervals
+    served: tuple[ServedView, ...]
     sink: Sink
     report: Report
     clock: Clock
@@ -80,13 +55,14 @@ class BatchProcessor:
         buffer, intake = self._take_in(batch, number)
         spark = tune(batch.sparkSession, rows=buffer.elements)
         state = self._with_intake(number, buffer, intake)
-        due = self._due(state)
-        records = self._answer(spark, buffer, due, state) if len(due) else []
-        state = self._settle(state, due, records)
+        due, records = due_evaluations(self.job, state), list[Quality]()
+        if due is not None:
+            records, state = self._answer(spark, buffer, due, state)
         seconds = monotonic_s() - started
         records = [replace(each, batch_s=round(seconds, 4)) for each in records]
         if records:
-            records[0] = self._with_counts(records[0], state, skipped=len(due) - len(records))
+            skipped = 0 if due is None else due.skipped(len(records))
+            records[0] = self._with_counts(records[0], state, skipped=skipped)
             state = replace(state, reported=state.taken_in)
         self._write_quality(number, records)
         Commits(self.storage).commit(state)
@@ -94,6 +70,11 @@ class BatchProcessor:
         self.state = state
         for record in records:
             self.report(record)
+
+    def close(self) -> None:
+        """Close the services' clients."""
+        for each in self.served:
+            each.service.close()
 
     def _with_counts(self, record: Quality, state: State, *, skipped: int) -> Quality:
         """The record with what the stream brought since the last one."""
@@ -134,70 +115,66 @@ class BatchProcessor:
 
     def _started(self, state: State, earliest_ms: int) -> State:
         """The state after the first element: t0 is the last slide boundary before it."""
-        asked = self.job.plan.window
-        window = SlidingWindow.starting(asked.width_ms, asked.slide_ms, earliest_ms=earliest_ms)
-        window = window if self.job.t0_ms is None else self._window(self.job.t0_ms)
-        first = max(1, window.first_with(earliest_ms))
-        if self.job.full_windows_only:
-            first = max(first, window.first_with(window.t0_ms + window.width_ms))
-        return replace(state, t0_ms=window.t0_ms, first_evaluation=first, next_evaluation=first)
+        instants = Instants.starting(
+            shapes_of(self.job), earliest_ms=earliest_ms, t0_ms=self.job.t0_ms
+        )
+        first = first_evaluation(self.job, instants, earliest_ms)
+        starts = tuple(each.t0_ms for each in instants.windows)
+        return replace(state, t0_ms=starts, first_evaluation=first, next_evaluation=first)
 
-    def _window(self, t0_ms: int) -> SlidingWindow:
-        return SlidingWindow(self.job.plan.window.width_ms, self.job.plan.window.slide_ms, t0_ms)
-
-    def _due(self, state: State) -> Due:
-        if state.t0_ms is None or state.latest_ms is None:
-            return Due(1, 0)
-        watermark = state.latest_ms - self.job.stream.allowed_lateness_ms
-        return Due(state.next_evaluation, self._window(state.t0_ms).last_closed(watermark))
-
-    def _answer(self, spark: SparkSession, buffer: Buffer, due: Due, state: State) -> list[Quality]:
-        window = self._window(state.t0_ms or 0)
+    def _answer(
+        self, spark: SparkSession, buffer: Buffer, due: Due, state: State
+    ) -> tuple[list[Quality], State]:
         if due.first == state.first_evaluation:
-            self.view.begin(window.closing(due.first))
-        together = is_small(buffer.elements)
-        content = WindowContent(buffer.read(spark), window, due.first, due.last, together=together)
+            for each in self.served:
+                each.view.begin(due.instants.at(due.first))
+        content = WindowContents(
+            buffer.read(spark),
+            due.instants,
+            due.first,
+            due.last,
+            together=is_small(buffer.elements),
+        )
         job_a = window_job(self.job.plan, content)
-        job_a.mappings.persist()
+        job_a.persist()
         try:
-            slices, outcomes, answered = self._maintain(job_a, due, content, state)
-            counts = self._join(spark, job_a, content, slices, answered, state.batch)
+            maintained, answered = self._maintain(job_a, due, state)
+            counts = self._join(spark, job_a, content, maintained, answered, state.batch)
         finally:
-            job_a.mappings.unpersist()
-        self.view.compact()
-        return [
-            self._quality(each, counts[number], window, state.batch, len(answered))
-            for number, each in zip(answered, outcomes, strict=True)
+            job_a.unpersist()
+        records = [
+            quality_of(
+                self._answered(counts[evaluation], due.instants, state.batch, len(answered)),
+                maintained,
+                place,
+            )
+            for place, evaluation in enumerate(answered)
         ]
+        return records, self._settle(state, due, records, maintained)
 
     def _maintain(
-        self, job_a: WindowJob, due: Due, content: WindowContent, state: State
-    ) -> tuple[pa.Table, list[Maintained], list[int]]:
-        statistics = read_statistics(
-            job_a.statistics.toArrow(),
-            self.job.join_key,
-            self.view,
-            learn=self.job.policy.fetches_missing,
-        )
-        answered = due.answered(statistics.windows().tolist())
-        walk = Walk(
-            job=self.job,
-            view=self.view,
-            window=content.window,
-            service=self.service,
-            intervals=self.intervals,
-            ledger=Ledger(self.storage),
-            journal=Journal(self.storage),
-        )
-        slices, outcomes = walk.through(state.batch, answered, statistics, saved=state.saved)
-        return slices, outcomes, answered
+        self, job_a: WindowJob, due: Due, state: State
+    ) -> tuple[list[MaintainedService], list[int]]:
+        statistics = split_statistics(job_a.statistics.toArrow(), self.job.plan)
+        answered = due.answered(statistics.non_empty)
+        maintained = []
+        for served, table in zip(self.served, statistics.services, strict=True):
+            slices, outcomes = served.maintain(
+                state.batch,
+                answered,
+                table,
+                instants=due.instants,
+                saved=state.view(served.job.name).saved,
+            )
+            maintained.append(MaintainedService(served.job, slices, outcomes))
+        return maintained, answered
 
     def _join(
         self,
         spark: SparkSession,
         job_a: WindowJob,
-        content: WindowContent,
-        slices: pa.Table,
+        content: WindowContents,
+        maintained: list[MaintainedService],
         answered: list[int],
         number: int,
     ) -> dict[int, Row]:
@@ -206,7 +183,7 @@ class BatchProcessor:
             self.job.plan,
             content,
             mappings=job_a.mappings,
-            slices=spark.createDataFrame(slices),
+            slices=[spark.createDataFrame(each.slices) for each in maintained],
             due=due_frame(spark, answered),
         )
         observation = Observation()
@@ -214,59 +191,42 @@ class BatchProcessor:
         self.sink(answers.observe(observation, figures).select(*ANSWER), number)
         return {each["evaluation"]: each for each in observation.get["figures"]}
 
-    def _quality(
-        self, each: Maintained, figures: Row, window: SlidingWindow, number: int, together: int
-    ) -> Quality:
-        done = each.refreshed
-        fresh = figures[FRESH]
-        reasons = list(dict.fromkeys(done.failed.values()))
-        return Quality(
-            evaluation=done.evaluation,
-            at=done.t_ms,
-            window=window.bounds(done.evaluation),
-            policy=self.job.policy.name,
+    def _answered(self, figures: Row, instants: Instants, batch: int, together: int) -> Answered:
+        evaluation = figures["evaluation"]
+        at = instants.at(evaluation)
+        return Answered(
+            evaluation=evaluation,
+            at=at,
+            window=(instants.opening_ms(evaluation), at),
             answers=figures["count"],
-            estimated_freshness=None if fresh is None else round(fresh, 6),
-            completeness=each.sets.completeness,
-            candidates=done.candidates,
-            budget=self.job.budget,
-            elected=done.elected,
-            refreshed=len(done.rows),
-            changed=each.changed,
-            failed=len(done.failed),
-            requests=done.requests,
-            service=f"failed: {'; '.join(reasons)}" if reasons else "ok",
-            service_s=round(done.seconds, 4),
+            estimated_freshness=figures[FRESH],
             answered_ms=self.clock(),
-            batch=number,
+            batch=batch,
             batch_evaluations=together,
-            batch_s=0.0,
-            evicted=len(done.evicted),
-            missing=each.sets.g,
-            saved=each.saved,
-            sets=each.sets.sizes(),
         )
 
-    def _settle(self, state: State, due: Due, records: list[Quality]) -> State:
+    def _settle(
+        self,
+        state: State,
+        due: Due,
+        records: list[Quality],
+        maintained: list[MaintainedService],
+    ) -> State:
         """The state after the answers: what is no longer needed is let go."""
-        if not len(due):
-            return state
-        window = self._window(state.t0_ms or 0)
-        opening, _ = window.bounds(due.last + 1)
+        opening = due.instants.opening_ms(due.last + 1)
         buffer = Buffer(f"{self.storage.root}/buffer", state.segments).without_before(opening)
-        state = replace(
+        views = {
+            each.job.name: each.settle(state.batch, state.view(each.job.name), done.outcomes)
+            for each, done in zip(self.served, maintained, strict=True)
+        }
+        return replace(
             state,
             next_evaluation=due.last + 1,
             segments=buffer.segments,
+            views=views,
             requests=state.requests + sum(each.requests for each in records),
             refreshes=state.refreshes + sum(each.refreshed for each in records),
-            saved=records[-1].saved if records else state.saved,
         )
-        if state.batch - state.snapshot_batch < _SNAPSHOT_EVERY:
-            return state
-        name = f"batch-{state.batch:012d}"
-        save_snapshot(self.view, self.storage, name)
-        return replace(state, snapshot=name, snapshot_batch=state.batch)
 
     def _write_quality(self, number: int, records: list[Quality]) -> None:
         if self.quality_storage is not None and records:
@@ -279,11 +239,6 @@ class BatchProcessor:
         for segment in (*before.segments, *after.segments):
             if segment.name not in kept:
                 self.storage.delete(f"buffer/{segment.name}")
-        for record in records:
-            Ledger(self.storage).close(record.evaluation)
-        if after.snapshot != before.snapshot:
-            self.storage.delete(f"view/{before.snapshot}")
-            journal = Journal(self.storage)
-            for number in journal.batches():
-                if number <= after.snapshot_batch:
-                    journal.forget(number)
+        evaluations = [each.evaluation for each in records]
+        for each in self.served:
+            each.clean_up(before.view(each.job.name), after.view(each.job.name), evaluations)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bestbefore.maintenance import Policy
-from bestbefore.query import ContinuousQuery, QueryPlan
+from bestbefore.query import ContinuousQuery, NamedWindow, QueryPlan, ServicePlan
 from bestbefore.service import ClientSettings
 from bestbefore.spark.sources import FolderSource
 
@@ -51,22 +51,17 @@ class SinkJob:
 
 
 @dataclass(frozen=True)
-class Job:
-    """One continuous query with its stream, service, budget, policy, view, sink and checkpoint."""
+class ServiceJob:
+    """A SERVICE of the query: its endpoint, its budget, its policy and its local view."""
 
-    query: ContinuousQuery
-    plan: QueryPlan
-    stream: StreamJob
-    service: ClientSettings
+    name: str
+    plan: ServicePlan
+    window: NamedWindow
+    client: ClientSettings
     budget: int
     policy: Policy
     view: ViewJob
-    sink: SinkJob
-    checkpoint: str
     seed: int = 0
-    trigger: str = AVAILABLE_NOW
-    t0_ms: int | None = None
-    full_windows_only: bool = False
 
     @property
     def join_key(self) -> tuple[str, ...]:
@@ -77,3 +72,18 @@ class Job:
     def refresh_key(self) -> tuple[str, ...]:
         """The names of the variables that name a unit."""
         return self.view.refresh_key or self.join_key
+
+
+@dataclass(frozen=True)
+class Job:
+    """One continuous query with its streams, services, sink and checkpoint."""
+
+    query: ContinuousQuery
+    plan: QueryPlan
+    stream: StreamJob
+    services: tuple[ServiceJob, ...]
+    sink: SinkJob
+    checkpoint: str
+    trigger: str = AVAILABLE_NOW
+    t0_ms: int | None = None
+    full_windows_only: bool = False

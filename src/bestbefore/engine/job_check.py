@@ -1,12 +1,12 @@
 """Whether the parts of a job fit each other: policy, query, units and capacity."""
 
-from bestbefore.engine.job import Job
+from bestbefore.engine.job import ServiceJob
 from bestbefore.errors import JobError
 from bestbefore.maintenance import Need
 
 
-def check_job(job: Job) -> None:
-    """Refuse a job whose parts contradict each other, and say what would fit."""
+def check_service(job: ServiceJob) -> None:
+    """Refuse a service whose parts contradict each other, and say what would fit."""
     given = {Need.FILTER} if job.plan.threshold else set[Need]()
     job.policy.require(given, where="this query")
     if job.view.interval_predicate and len(job.refresh_key) != 1:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from bestbefore.errors import InputError, JobError, nearest
@@ -81,6 +82,10 @@ class Section:
         value = self._typed(key, dict, "a table", {}) or {}
         return {str(name): str(each) for name, each in value.items()}
 
+    def table_of(self, key: str) -> dict[str, Any] | None:
+        """A table within this one, None if it is not given."""
+        return self._typed(key, dict, "a table", None)
+
     def finish(self) -> None:
         """Refuse keys that nothing has read: a misspelt key must not be a silent default."""
         unknown = [key for key in self.table if key not in self._known]
@@ -99,3 +104,8 @@ class Section:
         if value is not None and not isinstance(value, kind):
             raise JobError(f"{self.name}.{key} = {value!r}: it must be {wanted}")
         return value
+
+
+def located(base: Path, path: str | None) -> str | None:
+    """A path as it counts from the job file's folder; an address stays as it is."""
+    return path if path is None or "://" in path else str(base / path)

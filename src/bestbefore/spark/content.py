@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW
-from bestbefore.windows import SlidingWindow
+from bestbefore.spark.columns import FROM_WINDOW, STREAM, TIME, TO_WINDOW, WINDOW
+from bestbefore.windows import Instants, SlidingWindow
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,69 @@ class WindowContent:
         """The last window that opens before `time`."""
         beyond = f"({time} - {self.window.t0_ms} + {self.window.width_ms})"
         return f"({_ceiling_division(beyond, self.window.slide_ms)} - 1)"
+
+    def origin(self) -> DataFrame:
+        """One row for the range of the due windows."""
+        spark = self.elements.sparkSession
+        return spark.range(1, numPartitions=1).selectExpr(
+            f"{self.first}L AS {FROM_WINDOW}", f"{self.last}L AS {TO_WINDOW}"
+        )
+
+
+@dataclass(frozen=True)
+class WindowContents:
+    """The content of all windows of a query, for the evaluations from `first` to `last`."""
+
+    elements: DataFrame
+    instants: Instants
+    first: int
+    last: int
+    together: bool = False
+
+    def of(self, place: int, streams: tuple[str, ...]) -> WindowContent:
+        """The windows at a place of the query that these evaluations see, by their own numbers."""
+        elements = self.elements
+        if STREAM in elements.columns:
+            elements = elements.filter(F.col(STREAM).isin(*streams))
+        return WindowContent(
+            elements,
+            self.instants.windows[place],
+            self.instants.index(place, self.first),
+            self.instants.index(place, self.last),
+            together=self.together,
+        )
+
+    def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
+        """The frame partitioned by columns, unless all rows stay together."""
+        return frame.coalesce(1) if self.together else frame.repartition(*columns)
+
+    def evaluations(self, place: int) -> str:
+        """The evaluations, in SQL, that see windows `from_window` to `to_window` at a place."""
+        stride, offset = self.instants.stride(place), self.instants.offset(place)
+        first = f"greatest({FROM_WINDOW} * {stride}L + {offset}L, {self.first}L)"
+        last = f"least({TO_WINDOW} * {stride}L + {stride + offset - 1}L, {self.last}L)"
+        return f"sequence({first}, {last})"
+
+    def own_number(self, place: int, evaluation: str) -> str:
+        """The window at a place, in SQL, that an evaluation sees."""
+        stride, offset = self.instants.stride(place), self.instants.offset(place)
+        if stride == 1:
+            return f"({evaluation} - {offset}L)"
+        steps = f"({evaluation} - {offset}L)"
+        return f"(({steps} - pmod({steps}, {stride}L)) div {stride}L)"
+
+    def taking_place(self) -> str:
+        """The condition, in SQL, that an evaluation takes place."""
+        places = range(len(self.instants.windows))
+        tests = [
+            f"pmod({WINDOW} - {self.instants.offset(each)}L, {self.instants.stride(each)}L) = 0"
+            for each in places
+        ]
+        return (
+            "true"
+            if any(self.instants.stride(each) == 1 for each in places)
+            else " OR ".join(tests)
+        )
 
 
 def _ceiling_division(dividend: str, divisor: int) -> str:

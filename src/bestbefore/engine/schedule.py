@@ -1,0 +1,116 @@
+"""Which evaluations are due: the instants of a query's windows against the watermark."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bestbefore.engine.job import Job
+from bestbefore.engine.state import State
+from bestbefore.maintenance import Moment
+from bestbefore.query import CountWindow, NamedWindow
+from bestbefore.windows import Instants, SlidingWindow
+
+# A leap in event time may make millions of empty windows due; past this many they are counted, not
+# answered one by one.
+_MOST_EVALUATIONS = 10_000
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """The evaluations of a query and their times.
+
+    Windows of so many elements close by their number, not by their time: then `closings` has the
+    time of the element that closes an evaluation, and `slide_ms` what a step takes on average.
+    """
+
+    instants: Instants
+    closings: Mapping[int, int] = field(default_factory=dict)
+    openings: Mapping[int, int] = field(default_factory=dict)
+    slide_ms: int | None = None
+
+    def at(self, evaluation: int) -> int:
+        """The time of an evaluation."""
+        if self.slide_ms is not None:
+            return self.closings[evaluation]
+        return self.instants.at(evaluation)
+
+    def window(self, evaluation: int) -> tuple[int, int]:
+        """The span of time (o, c] that the windows of an evaluation cover."""
+        at = self.at(evaluation)
+        if self.slide_ms is not None:
+            return self.openings.get(evaluation, at), at
+        return self.instants.opening_ms(evaluation), at
+
+    def moment(self, evaluation: int, window: NamedWindow) -> Moment:
+        """What a policy is told of an evaluation, for a service that a window binds the key of."""
+        if self.slide_ms is None:
+            return Moment(self.at(evaluation), window.width_ms, window.slide_ms)
+        overlap = self.instants.windows[0].overlap
+        return Moment(self.at(evaluation), self.slide_ms * overlap, self.slide_ms)
+
+
+@dataclass(frozen=True)
+class Due:
+    """The evaluations that became due, from first to last."""
+
+    timeline: Timeline
+    first: int
+    last: int
+
+    @property
+    def instants(self) -> Instants:
+        """The instants of the query."""
+        return self.timeline.instants
+
+    def answered(self, non_empty: Sequence[int]) -> list[int]:
+        """Those to answer: all that take place, or the non-empty where there are too many."""
+        if self.last - self.first < _MOST_EVALUATIONS:
+            return list(self.instants.due(self.first, self.last))
+        return [each for each in non_empty if self.instants.takes_place(each)]
+
+    def skipped(self, answered: int) -> int:
+        """How many evaluations are left out when so many are answered."""
+        if self.last - self.first < _MOST_EVALUATIONS:
+            return 0
+        return self.last - self.first + 1 - answered
+
+    def __len__(self) -> int:
+        return max(0, self.last - self.first + 1)
+
+
+def counts_elements(job: Job) -> bool:
+    """Whether the windows of a query are of so many elements, rather than of so much time."""
+    return any(isinstance(each.window.extent, CountWindow) for each in job.plan.windows)
+
+
+def shapes_of(job: Job) -> list[tuple[int, int]]:
+    """The width and slide of each window of the query."""
+    return [(each.window.width_ms, each.window.slide_ms) for each in job.plan.windows]
+
+
+def instants_of(job: Job, t0_ms: Sequence[int]) -> Instants:
+    """The instants of a query whose windows in time begin at these times."""
+    shapes = zip(shapes_of(job), t0_ms, strict=True)
+    return Instants(tuple(SlidingWindow(*shape, start) for shape, start in shapes))
+
+
+def first_evaluation(job: Job, instants: Instants, earliest_ms: int) -> int:
+    """The first evaluation that can see an element."""
+    times = [earliest_ms, instants.at(1)]
+    if job.full_windows_only:
+        times += [each.t0_ms + each.width_ms for each in instants.windows]
+    return instants.first_with(max(times))
+
+
+def watermark_of(job: Job, state: State) -> int | None:
+    """The time before which no element is expected any more."""
+    return None if state.latest_ms is None else state.latest_ms - job.stream.allowed_lateness_ms
+
+
+def due_evaluations(job: Job, state: State) -> Due | None:
+    """What became due with the elements that the state knows of, for windows in time."""
+    watermark = watermark_of(job, state)
+    if state.t0_ms is None or watermark is None:
+        return None
+    instants = instants_of(job, state.t0_ms)
+    due = Due(Timeline(instants), state.next_evaluation, instants.last_before(watermark))
+    return due if len(due) else None
