@@ -11,15 +11,27 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from bestbefore.engine.counting import count_elements
 from bestbefore.engine.job import Job
 from bestbefore.engine.jobs import WindowJob, answer_job, due_frame, window_job
 from bestbefore.engine.key_statistics import split_statistics
+from bestbefore.engine.last_answer import LastAnswer, operator_of
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.records import Answered, MaintainedService, quality_of
-from bestbefore.engine.schedule import Due, due_evaluations, first_evaluation, shapes_of
+from bestbefore.engine.reports import reported
+from bestbefore.engine.schedule import (
+    Due,
+    counts_elements,
+    due_evaluations,
+    first_evaluation,
+    shapes_of,
+    watermark_of,
+)
 from bestbefore.engine.served_view import ServedView
 from bestbefore.engine.sinks import ANSWER, Sink
 from bestbefore.engine.state import Commits, State
+from bestbefore.engine.timeline import Timeline
+from bestbefore.spark.answers import evaluations
 from bestbefore.spark.buffer import Buffer, Intake
 from bestbefore.spark.columns import FRESH
 from bestbefore.spark.content import WindowContents
@@ -55,9 +67,12 @@ class BatchProcessor:
         buffer, intake = self._take_in(batch, number)
         spark = tune(batch.sparkSession, rows=buffer.elements)
         state = self._with_intake(number, buffer, intake)
-        due, records = due_evaluations(self.job, state), list[Quality]()
+        elements, due, state = self._due(buffer.read(spark), state)
+        records = list[Quality]()
         if due is not None:
-            records, state = self._answer(spark, buffer, due, state)
+            small = is_small(buffer.elements)
+            contents = WindowContents(elements, due.instants, due.first, due.last, together=small)
+            records, state = self._answer(spark, contents, due, state)
         seconds = monotonic_s() - started
         records = [replace(each, batch_s=round(seconds, 4)) for each in records]
         if records:
@@ -86,7 +101,7 @@ class BatchProcessor:
 
     def _take_in(self, batch: DataFrame, number: int) -> tuple[Buffer, Intake]:
         buffer = Buffer(f"{self.storage.root}/buffer", self.state.segments)
-        name = f"batch-{number:012d}"
+        name = _batch_name(number)
         latest, lateness = self.state.latest_ms, self.job.stream.allowed_lateness_ms
         buffer, intake = buffer.add(
             batch,
@@ -111,7 +126,9 @@ class BatchProcessor:
         if intake.latest_ms is None or intake.earliest_ms is None:
             return state
         state = replace(state, latest_ms=max(intake.latest_ms, state.latest_ms or 0))
-        return state if state.t0_ms is not None else self._started(state, intake.earliest_ms)
+        if state.t0_ms is not None or counts_elements(self.job):
+            return state
+        return self._started(state, intake.earliest_ms)
 
     def _started(self, state: State, earliest_ms: int) -> State:
         """The state after the first element: t0 is the last slide boundary before it."""
@@ -122,29 +139,40 @@ class BatchProcessor:
         starts = tuple(each.t0_ms for each in instants.windows)
         return replace(state, t0_ms=starts, first_evaluation=first, next_evaluation=first)
 
+    def _due(self, elements: DataFrame, state: State) -> tuple[DataFrame, Due | None, State]:
+        """What became due; where windows are of so many elements these are numbered first."""
+        if not counts_elements(self.job):
+            return elements, due_evaluations(self.job, state), state
+        watermark = watermark_of(self.job, state)
+        if watermark is None:
+            return elements, None, state
+        counted = count_elements(elements, self.job, state, watermark_ms=watermark)
+        return counted.elements, counted.due, replace(state, anchor=counted.anchor)
+
     def _answer(
-        self, spark: SparkSession, buffer: Buffer, due: Due, state: State
+        self, spark: SparkSession, content: WindowContents, due: Due, state: State
     ) -> tuple[list[Quality], State]:
         if due.first == state.first_evaluation:
             for each in self.served:
-                each.view.begin(due.instants.at(due.first))
-        content = WindowContents(
-            buffer.read(spark),
-            due.instants,
-            due.first,
-            due.last,
-            together=is_small(buffer.elements),
-        )
-        job_a = window_job(self.job.plan, content)
+                each.view.begin(due.timeline.at(due.first))
+        job_a = window_job(self.job.plan, content, self.job.report.strategy)
         job_a.persist()
         try:
             maintained, answered = self._maintain(job_a, due, state)
-            counts = self._join(spark, job_a, content, maintained, answered, state.batch)
+            counts = self._join(
+                spark,
+                job_a,
+                content,
+                maintained,
+                answered,
+                timeline=due.timeline,
+                number=state.batch,
+            )
         finally:
             job_a.unpersist()
         records = [
             quality_of(
-                self._answered(counts[evaluation], due.instants, state.batch, len(answered)),
+                self._answered(counts[evaluation], due.timeline, state.batch, len(answered)),
                 maintained,
                 place,
             )
@@ -156,14 +184,19 @@ class BatchProcessor:
         self, job_a: WindowJob, due: Due, state: State
     ) -> tuple[list[MaintainedService], list[int]]:
         statistics = split_statistics(job_a.statistics.toArrow(), self.job.plan)
-        answered = due.answered(statistics.non_empty)
+        answered = reported(
+            self.job.report,
+            due.answered(statistics.non_empty),
+            due.timeline,
+            found=statistics.reported,
+        )
         maintained = []
         for served, table in zip(self.served, statistics.services, strict=True):
             slices, outcomes = served.maintain(
                 state.batch,
                 answered,
                 table,
-                instants=due.instants,
+                timeline=due.timeline,
                 saved=state.view(served.job.name).saved,
             )
             maintained.append(MaintainedService(served.job, slices, outcomes))
@@ -176,28 +209,40 @@ class BatchProcessor:
         content: WindowContents,
         maintained: list[MaintainedService],
         answered: list[int],
+        *,
+        timeline: Timeline,
         number: int,
     ) -> dict[int, Row]:
-        answers = answer_job(
+        due = due_frame(spark, answered, timeline)
+        rows = answer_job(
             self.job.query,
             self.job.plan,
             content,
             mappings=job_a.mappings,
             slices=[spark.createDataFrame(each.slices) for each in maintained],
-            due=due_frame(spark, answered),
+            due=due,
         )
+        last = self._last_answer(self.state)
+        rows = rows.persist() if last.needed else rows
+        answers = evaluations(last.streamed(spark, rows, answered), due, content)
         observation = Observation()
         figures = F.collect_list(F.struct("evaluation", "count", FRESH)).alias("figures")
         self.sink(answers.observe(observation, figures).select(*ANSWER), number)
+        last.keep(rows, answered, _batch_name(number))
+        if last.needed:
+            rows.unpersist()
         return {each["evaluation"]: each for each in observation.get["figures"]}
 
-    def _answered(self, figures: Row, instants: Instants, batch: int, together: int) -> Answered:
+    def _last_answer(self, state: State) -> LastAnswer:
+        operator = operator_of(self.job.query)
+        return LastAnswer(operator, f"{self.storage.root}/answered", state.answered)
+
+    def _answered(self, figures: Row, timeline: Timeline, batch: int, together: int) -> Answered:
         evaluation = figures["evaluation"]
-        at = instants.at(evaluation)
         return Answered(
             evaluation=evaluation,
-            at=at,
-            window=(instants.opening_ms(evaluation), at),
+            at=timeline.at(evaluation),
+            window=timeline.window(evaluation),
             answers=figures["count"],
             estimated_freshness=figures[FRESH],
             answered_ms=self.clock(),
@@ -213,7 +258,7 @@ class BatchProcessor:
         maintained: list[MaintainedService],
     ) -> State:
         """The state after the answers: what is no longer needed is let go."""
-        opening = due.instants.opening_ms(due.last + 1)
+        opening = self._opening(state, due)
         buffer = Buffer(f"{self.storage.root}/buffer", state.segments).without_before(opening)
         views = {
             each.job.name: each.settle(state.batch, state.view(each.job.name), done.outcomes)
@@ -224,14 +269,26 @@ class BatchProcessor:
             next_evaluation=due.last + 1,
             segments=buffer.segments,
             views=views,
+            answered=self._kept(records, state),
             requests=state.requests + sum(each.requests for each in records),
             refreshes=state.refreshes + sum(each.refreshed for each in records),
         )
 
+    def _kept(self, records: list[Quality], state: State) -> str:
+        """The name of the last answer after this batch."""
+        needed = self._last_answer(state).needed and records
+        return _batch_name(state.batch) if needed else state.answered
+
+    def _opening(self, state: State, due: Due) -> int:
+        """The time up to which no window to come needs an element."""
+        if counts_elements(self.job):
+            return state.anchor.time_ms - 1
+        return due.instants.opening_ms(due.last + 1)
+
     def _write_quality(self, number: int, records: list[Quality]) -> None:
         if self.quality_storage is not None and records:
             lines = "".join(each.to_json() + "\n" for each in records)
-            self.quality_storage.write(f"batch-{number:012d}.jsonl", lines.encode())
+            self.quality_storage.write(f"{_batch_name(number)}.jsonl", lines.encode())
 
     def _clean_up(self, before: State, after: State, records: list[Quality]) -> None:
         """Remove what the committed state no longer refers to; a crash here leaves only litter."""
@@ -239,6 +296,12 @@ class BatchProcessor:
         for segment in (*before.segments, *after.segments):
             if segment.name not in kept:
                 self.storage.delete(f"buffer/{segment.name}")
-        evaluations = [each.evaluation for each in records]
+        if before.answered and before.answered != after.answered:
+            self.storage.delete(f"answered/{before.answered}")
+        numbers = [each.evaluation for each in records]
         for each in self.served:
-            each.clean_up(before.view(each.job.name), after.view(each.job.name), evaluations)
+            each.clean_up(before.view(each.job.name), after.view(each.job.name), numbers)
+
+
+def _batch_name(number: int) -> str:
+    return f"batch-{number:012d}"

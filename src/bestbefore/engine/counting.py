@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from bestbefore.engine.job import Job
-from bestbefore.engine.schedule import Due, Timeline
+from bestbefore.engine.schedule import Due
 from bestbefore.engine.state import Anchor, State
+from bestbefore.engine.timeline import Timeline
 from bestbefore.query import CountWindow
 from bestbefore.spark.columns import TIME
 from bestbefore.windows import Instants, SlidingWindow
@@ -27,9 +28,7 @@ class Counted:
     anchor: Anchor
 
 
-def count_elements(
-    elements: DataFrame, job: Job, state: State, *, watermark_ms: int
-) -> Counted:
+def count_elements(elements: DataFrame, job: Job, state: State, *, watermark_ms: int) -> Counted:
     """Number the elements before the watermark; one Spark job finds which of them close a window."""
     window = _window(job)
     numbered = _numbered(elements, state.anchor, watermark_ms)
@@ -81,9 +80,7 @@ def _marks(numbered: DataFrame, window: SlidingWindow) -> dict[int, Anchor]:
     }
 
 
-def _timeline(
-    instants: Instants, marks: dict[int, Anchor], state: State, last: int
-) -> Timeline:
+def _timeline(instants: Instants, marks: dict[int, Anchor], state: State, last: int) -> Timeline:
     window = instants.windows[0]
     evaluations = range(state.next_evaluation, last + 1)
     closings = {each: marks[window.closing(each)].time_ms for each in evaluations}

@@ -10,9 +10,9 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.engine.batch import BatchProcessor, Report
 from bestbefore.engine.job import AVAILABLE_NOW, Job
+from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, sink_of
 from bestbefore.engine.state import Commits, State
-from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.view_start import service_pattern
 from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
 from bestbefore.query import print_query

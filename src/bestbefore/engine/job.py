@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bestbefore.engine.reports import ReportJob
 from bestbefore.maintenance import Policy
-from bestbefore.query import ContinuousQuery, NamedWindow, QueryPlan, ServicePlan
+from bestbefore.query import ContinuousQuery, NamedWindow, QueryPlan, ServicePlan, Threshold
 from bestbefore.service import ClientSettings
 from bestbefore.spark.sources import FolderSource
 
@@ -69,6 +70,11 @@ class ServiceJob:
         return tuple(each.name for each in self.plan.join_key)
 
     @property
+    def threshold(self) -> Threshold | None:
+        """The FILTER that Filter rankers look at: the first on a variable of the SERVICE."""
+        return self.plan.thresholds[0] if self.plan.thresholds else None
+
+    @property
     def refresh_key(self) -> tuple[str, ...]:
         """The names of the variables that name a unit."""
         return self.view.refresh_key or self.join_key
@@ -84,6 +90,7 @@ class Job:
     services: tuple[ServiceJob, ...]
     sink: SinkJob
     checkpoint: str
+    report: ReportJob = field(default_factory=ReportJob)
     trigger: str = AVAILABLE_NOW
     t0_ms: int | None = None
     full_windows_only: bool = False

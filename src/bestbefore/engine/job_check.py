@@ -7,7 +7,7 @@ from bestbefore.maintenance import Need
 
 def check_service(job: ServiceJob) -> None:
     """Refuse a service whose parts contradict each other, and say what would fit."""
-    given = {Need.FILTER} if job.plan.threshold else set[Need]()
+    given = {Need.FILTER} if job.threshold else set[Need]()
     job.policy.require(given, where="this query")
     if job.view.interval_predicate and len(job.refresh_key) != 1:
         raise JobError(

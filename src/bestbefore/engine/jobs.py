@@ -1,18 +1,22 @@
 """The two Spark jobs of a batch, as DataFrames: A for the windows, B for the answers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from bestbefore.engine.reports import ReportStrategy
+from bestbefore.engine.timeline import Timeline
 from bestbefore.query import ContinuousQuery, QueryPlan, ServicePlan, WindowPlan
-from bestbefore.spark.answers import answer_rows, evaluations
+from bestbefore.spark.answers import answer_rows
 from bestbefore.spark.columns import (
+    AT,
     FROM_WINDOW,
     MAPPINGS,
+    OPENING,
     REMAINING,
     TIME,
     TO_WINDOW,
@@ -23,6 +27,8 @@ from bestbefore.spark.content import WindowContent, WindowContents
 from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
 
 SERVICE = "service"
+# Rows of no service: the evaluations with a mapping, and those that a report strategy asks for.
+NON_EMPTY, REPORTED = -1, -2
 
 
 @dataclass(frozen=True)
@@ -43,19 +49,34 @@ class WindowJob:
             each.unpersist()
 
 
-def window_job(plan: QueryPlan, contents: WindowContents) -> WindowJob:
-    """The WINDOW mappings of all due evaluations; per service and join key, how many have which L.
-
-    The rows of no service (−1) tell which evaluations have any mapping at all.
-    """
+def window_job(
+    plan: QueryPlan,
+    contents: WindowContents,
+    report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
+) -> WindowJob:
+    """The WINDOW mappings of all due evaluations; per service and join key, how many have which L."""
     mappings = tuple(
         _mappings(each, contents, place, _keys_of(each, plan))
         for place, each in enumerate(plan.windows)
     )
     parts = [_statistics(each, number, plan, mappings) for number, each in enumerate(plan.services)]
-    parts += [each.select(F.lit(-1).alias(SERVICE), WINDOW).distinct() for each in mappings]
+    parts += [each.select(F.lit(NON_EMPTY).alias(SERVICE), WINDOW).distinct() for each in mappings]
+    parts += _reported(plan, contents, report)
     together = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
     return WindowJob(mappings, together)
+
+
+def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy) -> list[DataFrame]:
+    """The evaluations that see a window with content, or with another content than before."""
+    frames = []
+    for place, each in enumerate(plan.windows):
+        content = contents.of(place, each.window.streams)
+        if report is ReportStrategy.NON_EMPTY:
+            frames.append(contents.seeing(content.filled(), place))
+        elif report is ReportStrategy.CONTENT_CHANGE:
+            changed = replace(content, first=content.first - 1).changes()
+            frames.append(contents.seeing(changed, place, first_only=True))
+    return [frame.select(F.lit(REPORTED).alias(SERVICE), WINDOW) for frame in frames]
 
 
 def _keys_of(window: WindowPlan, plan: QueryPlan) -> list[str]:
@@ -160,7 +181,7 @@ def answer_job(
     slices: Sequence[DataFrame],
     due: DataFrame,
 ) -> DataFrame:
-    """Job B: the WINDOW mappings joined with the view slices, up to one row per evaluation."""
+    """Job B: the WINDOW mappings joined with the view slices, up to the rows of the answers."""
     windows = {
         each.window.name: frame.drop(REMAINING)
         for each, frame in zip(plan.windows, mappings, strict=True)
@@ -172,10 +193,17 @@ def answer_job(
         for each, frame in zip(plan.services, slices, strict=True)
     }
     dataset = Dataset(windows=windows, services=services, origin=lambda: due)
-    rows = answer_rows(compile_solutions(plan.around, dataset), query.form)
-    return evaluations(rows, due, contents)
+    return answer_rows(compile_solutions(plan.around, dataset), query.form)
 
 
-def due_frame(spark: SparkSession, due: list[int]) -> DataFrame:
-    """The numbers of the due evaluations as a DataFrame."""
-    return spark.createDataFrame(pa.table({WINDOW: pa.array(due, pa.int64())}))
+def due_frame(spark: SparkSession, due: list[int], timeline: Timeline) -> DataFrame:
+    """The due evaluations as a DataFrame: their numbers, times, and when their windows open."""
+    spans = [timeline.window(each) for each in due]
+    table = pa.table(
+        {
+            WINDOW: pa.array(due, pa.int64()),
+            AT: pa.array([at for _, at in spans], pa.int64()),
+            OPENING: pa.array([opening for opening, _ in spans], pa.int64()),
+        }
+    )
+    return spark.createDataFrame(table)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from bestbefore.engine.jobs import SERVICE, key_column
+from bestbefore.engine.jobs import NON_EMPTY, REPORTED, SERVICE, key_column
 from bestbefore.maintenance import WindowUnits
 from bestbefore.maintenance.window_units import Integers, units_of_keys, units_of_links
 from bestbefore.query import QueryPlan
@@ -60,9 +60,10 @@ class KeyStatistics:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What job A collected: which evaluations have any mapping, and the counts of each service."""
+    """What job A collected: evaluations with any mapping, those to report, counts per service."""
 
     non_empty: list[int]
+    reported: list[int]
     services: list[pa.Table]
 
 
@@ -77,7 +78,10 @@ def split_statistics(table: pa.Table, plan: QueryPlan) -> Statistics:
         columns = {WINDOW: rows[WINDOW], REMAINING: rows[REMAINING], MAPPINGS: rows[MAPPINGS]}
         columns |= {name: rows[column] for column, name in names.items()}
         services.append(pa.table(columns))
-    return Statistics(np.unique(windows[whose == -1]).tolist(), services)
+    non_empty, reported = (
+        np.unique(windows[whose == kind]).tolist() for kind in (NON_EMPTY, REPORTED)
+    )
+    return Statistics(non_empty, reported, services)
 
 
 def read_statistics(

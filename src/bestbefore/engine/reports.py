@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bestbefore.engine.schedule import Timeline
+from bestbefore.engine.timeline import Timeline
 
 
 class ReportStrategy(StrEnum):
@@ -29,17 +29,17 @@ def reported(
     evaluations: Sequence[int],
     timeline: Timeline,
     *,
-    non_empty: Iterable[int],
-    changed: Iterable[int],
+    found: Iterable[int],
 ) -> list[int]:
-    """The evaluations that are reported, of those that take place."""
+    """The evaluations that are reported, of those that take place.
+
+    `found` are those that Spark found to have content, or another content than before.
+    """
     match report.strategy:
         case ReportStrategy.WINDOW_CLOSE:
             return list(evaluations)
-        case ReportStrategy.NON_EMPTY:
-            wanted = set(non_empty)
-        case ReportStrategy.CONTENT_CHANGE:
-            wanted = set(changed)
+        case ReportStrategy.NON_EMPTY | ReportStrategy.CONTENT_CHANGE:
+            wanted = set(found)
         case ReportStrategy.PERIODIC:
             wanted = set(_periodic(evaluations, timeline, report.every_ms or 1))
     return [each for each in evaluations if each in wanted]

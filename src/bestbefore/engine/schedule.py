@@ -1,51 +1,17 @@
 """Which evaluations are due: the instants of a query's windows against the watermark."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bestbefore.engine.job import Job
 from bestbefore.engine.state import State
-from bestbefore.maintenance import Moment
-from bestbefore.query import CountWindow, NamedWindow
+from bestbefore.engine.timeline import Timeline
+from bestbefore.query import CountWindow
 from bestbefore.windows import Instants, SlidingWindow
 
 # A leap in event time may make millions of empty windows due; past this many they are counted, not
 # answered one by one.
 _MOST_EVALUATIONS = 10_000
-
-
-@dataclass(frozen=True)
-class Timeline:
-    """The evaluations of a query and their times.
-
-    Windows of so many elements close by their number, not by their time: then `closings` has the
-    time of the element that closes an evaluation, and `slide_ms` what a step takes on average.
-    """
-
-    instants: Instants
-    closings: Mapping[int, int] = field(default_factory=dict)
-    openings: Mapping[int, int] = field(default_factory=dict)
-    slide_ms: int | None = None
-
-    def at(self, evaluation: int) -> int:
-        """The time of an evaluation."""
-        if self.slide_ms is not None:
-            return self.closings[evaluation]
-        return self.instants.at(evaluation)
-
-    def window(self, evaluation: int) -> tuple[int, int]:
-        """The span of time (o, c] that the windows of an evaluation cover."""
-        at = self.at(evaluation)
-        if self.slide_ms is not None:
-            return self.openings.get(evaluation, at), at
-        return self.instants.opening_ms(evaluation), at
-
-    def moment(self, evaluation: int, window: NamedWindow) -> Moment:
-        """What a policy is told of an evaluation, for a service that a window binds the key of."""
-        if self.slide_ms is None:
-            return Moment(self.at(evaluation), window.width_ms, window.slide_ms)
-        overlap = self.instants.windows[0].overlap
-        return Moment(self.at(evaluation), self.slide_ms * overlap, self.slide_ms)
 
 
 @dataclass(frozen=True)

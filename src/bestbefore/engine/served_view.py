@@ -9,13 +9,13 @@ from bestbefore.engine.job import Job, ServiceJob
 from bestbefore.engine.key_statistics import read_statistics
 from bestbefore.engine.schedule import instants_of
 from bestbefore.engine.state import State, ViewState
+from bestbefore.engine.timeline import Timeline
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.engine.walk import Maintained, Walk
 from bestbefore.maintenance import Ledger
 from bestbefore.service import Service
 from bestbefore.storage import Storage, StorageFolder
 from bestbefore.view import Journal, LocalView, save_snapshot
-from bestbefore.windows import Instants
 
 _SNAPSHOT_EVERY = 32
 
@@ -39,14 +39,14 @@ class ServedView:
         answered: Sequence[int],
         statistics: pa.Table,
         *,
-        instants: Instants,
+        timeline: Timeline,
         saved: int,
     ) -> tuple[pa.Table, list[Maintained]]:
         """Refresh the view for the evaluations in order, and cut the slice of each."""
         walk = Walk(
             job=self.job,
             view=self.view,
-            instants=instants,
+            timeline=timeline,
             service=self.service,
             intervals=change_intervals(self.job),
             ledger=Ledger(self.storage),

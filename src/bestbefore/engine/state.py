@@ -13,6 +13,17 @@ FORMAT = 3
 
 
 @dataclass(frozen=True)
+class Anchor:
+    """The last element that no window to come needs, where windows are of so many elements."""
+
+    number: int = 0
+    time_ms: int = 0
+    s: str = ""
+    p: str = ""
+    o: str = ""
+
+
+@dataclass(frozen=True)
 class ViewState:
     """The durable form of a service's view, and what flexible allocation has saved for it."""
 
@@ -23,7 +34,10 @@ class ViewState:
 
 @dataclass(frozen=True)
 class State:
-    """Where the query stands: what the next batch goes on from."""
+    """Where the query stands: what the next batch goes on from.
+
+    `answered` names the rows of the last answer, which ISTREAM and DSTREAM compare with.
+    """
 
     query: str
     batch: int = -1
@@ -33,6 +47,8 @@ class State:
     latest_ms: int | None = None
     segments: tuple[Segment, ...] = ()
     views: Mapping[str, ViewState] = field(default_factory=dict)
+    anchor: Anchor = field(default_factory=Anchor)
+    answered: str = ""
     elements: int = 0
     late: int = 0
     quarantined: int = 0
@@ -92,6 +108,7 @@ def _read(fields: dict[str, Any]) -> State:
         segments=tuple(Segment(**each) for each in fields.pop("segments")),
         reported=tuple(fields.pop("reported")),
         views=views,
+        anchor=Anchor(**fields.pop("anchor")),
         **fields,
     )
 

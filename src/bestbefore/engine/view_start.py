@@ -133,7 +133,7 @@ def _initial(job: ServiceJob, service: Service, intervals: ChangeIntervals) -> L
 
 
 def _entry(job: ServiceJob, intervals: ChangeIntervals) -> Entry:
-    threshold = job.plan.threshold
+    threshold = job.threshold
     return Entry(
         interval_ms=job.view.change_interval_ms or job.window.width_ms,
         intervals_ms=_file_intervals(job) if job.policy.fetches_missing else {},

@@ -69,6 +69,29 @@ class WindowContent:
         beyond = f"({time} - {self.window.t0_ms} + {self.window.width_ms})"
         return f"({_ceiling_division(beyond, self.window.slide_ms)} - 1)"
 
+    def changes(self) -> DataFrame:
+        """The windows, `window`, whose content differs from that of the window before.
+
+        The content of the window before the first is looked at too: give it one earlier.
+        """
+        order = "OVER (PARTITION BY s, p, o ORDER BY from_window)"
+        runs = self.triples(F.lit(True)).selectExpr(  # noqa: FBT003
+            FROM_WINDOW,
+            TO_WINDOW,
+            f"lag({TO_WINDOW}) {order} AS earlier",
+            f"lead({FROM_WINDOW}) {order} AS later",
+        )
+        came = f"IF(earlier IS NULL OR earlier < {FROM_WINDOW} - 1, {FROM_WINDOW}, NULL)"
+        went = f"IF(later IS NULL OR later > {TO_WINDOW} + 1, {TO_WINDOW} + 1, NULL)"
+        changed = runs.selectExpr(f"explode(array({came}, {went})) AS {WINDOW}").distinct()
+        return changed.filter(f"{WINDOW} > {self.first} AND {WINDOW} <= {self.last}")
+
+    def filled(self) -> DataFrame:
+        """The windows, `window`, that have any content."""
+        ranges = self.triples(F.lit(True)).select(FROM_WINDOW, TO_WINDOW).distinct()  # noqa: FBT003
+        spread = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
+        return ranges.selectExpr(spread).distinct()
+
     def origin(self) -> DataFrame:
         """One row for the range of the due windows."""
         spark = self.elements.sparkSession
@@ -110,6 +133,18 @@ class WindowContents:
         first = f"greatest({FROM_WINDOW} * {stride}L + {offset}L, {self.first}L)"
         last = f"least({TO_WINDOW} * {stride}L + {stride + offset - 1}L, {self.last}L)"
         return f"sequence({first}, {last})"
+
+    def seeing(self, windows: DataFrame, place: int, *, first_only: bool = False) -> DataFrame:
+        """The evaluations, `window`, that see some windows of a place, or see them first."""
+        stride, offset = self.instants.stride(place), self.instants.offset(place)
+        first = f"{WINDOW} * {stride}L + {offset}L"
+        if first_only or stride == 1:
+            found = windows.selectExpr(f"{first} AS {WINDOW}")
+        else:
+            found = windows.selectExpr(
+                f"explode(sequence({first}, {first} + {stride - 1}L)) AS {WINDOW}"
+            )
+        return found.filter(f"{WINDOW} BETWEEN {self.first} AND {self.last}").distinct()
 
     def own_number(self, place: int, evaluation: str) -> str:
         """The window at a place, in SQL, that an evaluation sees."""

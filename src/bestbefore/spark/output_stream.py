@@ -9,7 +9,8 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query import OutputOperator
 
-_ROW = ("#", "~")
+# The number of the evaluation, the probability that the row is fresh, its place in the order.
+OWN = ("#", "~", "+")
 _WEIGHT, _NEXT = "weight", "next"
 
 
@@ -28,7 +29,7 @@ def to_stream(
     """
     if operator is OutputOperator.RSTREAM or not answered:
         return rows
-    names = [name for name in rows.columns if name not in _ROW]
+    names = [name for name in rows.columns if name not in OWN]
     now = rows.select("#", *names, "~", F.lit(1).alias(_WEIGHT))
     parts = [now, _before(rows, names, answered)]
     if previous is not None:
@@ -37,13 +38,12 @@ def to_stream(
     weighed = parts[0]
     for part in parts[1:]:
         weighed = weighed.unionByName(part)
-    totals = weighed.groupBy("#", *names).agg(
-        F.sum(_WEIGHT).alias(_WEIGHT), F.max("~").alias("~")
-    )
+    totals = weighed.groupBy("#", *names).agg(F.sum(_WEIGHT).alias(_WEIGHT), F.max("~").alias("~"))
     sign = 1 if operator is OutputOperator.ISTREAM else -1
     copies = F.expr(f"explode(sequence(1L, {sign} * {_WEIGHT}))").alias("copy")
     changed = totals.filter(f"{sign} * {_WEIGHT} > 0")
-    return changed.select("#", *names, F.coalesce("~", F.lit(1.0)).alias("~"), copies).drop("copy")
+    place = F.lit(None).cast("int").alias("+")
+    return changed.select("#", "~", place, *names, copies).drop("copy")
 
 
 def _before(rows: DataFrame, names: list[str], answered: Sequence[int]) -> DataFrame:
