@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from bestbefore.query.expressions import Expression, Variable
+from bestbefore.query.expressions import Aggregate, Expression, Variable
+from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, BlankNode, Literal
 
 __all__ = [
@@ -76,22 +77,161 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A pattern that a remote SPARQL endpoint answers."""
+    """A pattern that a remote SPARQL endpoint answers; its IRI may be that of a variable."""
 
-    iri: str
+    iri: str | Variable
     pattern: "Pattern"
     silent: bool = False
 
 
-Pattern = BGP | Join | Filter | Window | Service
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A pattern over a named graph, or over each of them in turn with its name in a variable."""
+
+    name: Variable | IRI
+    pattern: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    """A pair of terms that a property path connects."""
+
+    subject: PatternTerm
+    path: Path
+    object: PatternTerm
+
+
+@dataclass(frozen=True, slots=True)
+class LeftJoin:
+    """OPTIONAL: the left mappings, extended where a compatible right one fulfils the condition."""
+
+    left: "Pattern"
+    right: "Pattern"
+    condition: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """The mappings of either pattern."""
+
+    left: "Pattern"
+    right: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    """The left mappings with no compatible right one that shares a variable with them."""
+
+    left: "Pattern"
+    right: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """The mappings with one more variable, unbound where its expression is an error."""
+
+    pattern: "Pattern"
+    variable: Variable
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Mappings as written; None is UNDEF."""
+
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[IRI | Literal | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A mapping per group: the variables it is grouped by, and aggregates under new variables.
+
+    Without keys there is one group, also if there is no mapping.
+    """
+
+    pattern: "Pattern"
+    keys: tuple[Variable, ...]
+    aggregates: tuple[tuple[Variable, Aggregate], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The mappings restricted to some variables; a subquery shows no others."""
+
+    pattern: "Pattern"
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """The mappings without repetitions."""
+
+    pattern: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """The mappings, of which repetitions may be left out."""
+
+    pattern: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCondition:
+    """What mappings are ordered by, and in which direction."""
+
+    expression: Expression
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OrderBy:
+    """The mappings in an order."""
+
+    pattern: "Pattern"
+    conditions: tuple[OrderCondition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some of the mappings in their order: after an offset, up to a limit."""
+
+    pattern: "Pattern"
+    offset: int = 0
+    limit: int | None = None
+
+
+Pattern = (
+    BGP
+    | PathPattern
+    | Join
+    | LeftJoin
+    | Union
+    | Minus
+    | Filter
+    | Extend
+    | Values
+    | Graph
+    | Window
+    | Service
+    | Group
+    | Project
+    | Distinct
+    | Reduced
+    | OrderBy
+    | Slice
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """An answer of mappings, restricted to the projected variables."""
+    """An answer of mappings, with columns in this order.
+
+    What DISTINCT, ORDER BY and LIMIT do is in the pattern.
+    """
 
     projection: tuple[Variable, ...]
-    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +241,19 @@ class Construct:
     template: tuple[TriplePattern, ...]
 
 
-Form = Select | Construct
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """An answer that says whether there is any mapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """An answer of the triples around some terms: those of variables, and IRIs."""
+
+    terms: tuple[Variable | IRI, ...]
+
+
+Form = Select | Construct | Ask | Describe
 
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:

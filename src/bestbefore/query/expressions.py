@@ -4,21 +4,30 @@
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
 from typing import Literal as OneOf
-from typing import assert_never
 
 from bestbefore.rdf.terms import IRI, Literal
+
+if TYPE_CHECKING:
+    from bestbefore.query.algebra import Pattern
 
 ComparisonOperator = OneOf["=", "!=", "<", "<=", ">", ">="]
 ArithmeticOperator = OneOf["+", "-", "*", "/"]
 
+AggregateFunction = OneOf["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"]
+
 # fmt: off
 FUNCTIONS = frozenset({
-    "ABS", "BOUND", "COALESCE", "CONTAINS", "DATATYPE", "IF", "ISBLANK", "ISIRI",
-    "ISLITERAL", "ISNUMERIC", "LANG", "LANGMATCHES", "LCASE", "REGEX", "SAMETERM",
-    "STR", "STRENDS", "STRLEN", "STRSTARTS", "UCASE",
+    "ABS", "BNODE", "BOUND", "CEIL", "COALESCE", "CONCAT", "CONTAINS", "DATATYPE", "DAY",
+    "ENCODE_FOR_URI", "FLOOR", "HOURS", "IF", "IRI", "ISBLANK", "ISIRI", "ISLITERAL", "ISNUMERIC",
+    "LANG", "LANGMATCHES", "LCASE", "MD5", "MINUTES", "MONTH", "NOW", "RAND", "REGEX", "REPLACE",
+    "ROUND", "SAMETERM", "SECONDS", "SHA1", "SHA256", "SHA384", "SHA512", "STR", "STRAFTER",
+    "STRBEFORE", "STRDT", "STRENDS", "STRLANG", "STRLEN", "STRSTARTS", "STRUUID", "SUBSTR",
+    "TIMEZONE", "TZ", "UCASE", "UUID", "YEAR",
 })
 # fmt: on
+CASTS = frozenset({"boolean", "dateTime", "decimal", "double", "float", "integer", "string"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,19 +107,61 @@ class Call:
     arguments: tuple["Expression", ...]
 
 
-Expression = Variable | Constant | Compare | Arithmetic | And | Or | Not | Negate | In | Call
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A cast to an XML Schema type, one of `CASTS`, by the type's local name."""
+
+    datatype: str
+    operand: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """`EXISTS { pattern }`, or `NOT EXISTS` when negated."""
+
+    pattern: "Pattern"
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate of a group: an expression over its mappings, or of all of them for COUNT(*).
+
+    It stands only in `Group`; expressions refer to its result by a variable.
+    """
+
+    function: AggregateFunction
+    argument: "Expression | None"
+    distinct: bool = False
+    separator: str = " "
+
+
+Expression = (
+    Variable
+    | Constant
+    | Compare
+    | Arithmetic
+    | And
+    | Or
+    | Not
+    | Negate
+    | In
+    | Call
+    | Cast
+    | Exists
+)
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:
     """The expressions directly below one, in the order they are written."""
     match expression:
-        case Variable() | Constant():
+        case Variable() | Constant() | Exists():
             return ()
         case Compare(_, left, right) | Arithmetic(_, left, right):
             return (left, right)
         case And(several) | Or(several) | Call(_, several):
             return several
-        case Not(one) | Negate(one):
+        case Not(one) | Negate(one) | Cast(_, one):
             return (one,)
         case In(operand, choices):
             return (operand, *choices)
