@@ -1,5 +1,6 @@
 """The two Spark jobs of a batch, as DataFrames: A for the windows, B for the answers."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -12,12 +13,13 @@ from bestbefore.spark.columns import (
     FROM_WINDOW,
     MAPPINGS,
     REMAINING,
+    TIME,
     TO_WINDOW,
     WINDOW,
     column_of,
 )
 from bestbefore.spark.content import WindowContent
-from bestbefore.spark.patterns import Dataset, compile_pattern
+from bestbefore.spark.patterns import Dataset, Solutions, compile_pattern, compile_solutions
 
 
 @dataclass(frozen=True)
@@ -32,20 +34,12 @@ def window_job(plan: QueryPlan, content: WindowContent) -> WindowJob:
     """The WINDOW mappings of all due windows, and per window and join key how many have which L."""
     key = _key_columns(plan)
     kept = [column_of(each.name) for each in plan.window_outputs]
-    found = compile_pattern(plan.window_pattern, Dataset(graph=content))
-    # Equal mappings are counted before they are copied to their windows, and again after.
-    ranges = found.selectExpr(
-        FROM_WINDOW, TO_WINDOW, f"{content.remaining(FROM_WINDOW)} AS {REMAINING}", *_quoted(kept)
-    )
-    counted = ranges.groupBy(*ranges.columns).agg(F.count("*").alias(MAPPINGS))
-    spread = counted.selectExpr(
-        f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}", "*"
-    ).selectExpr(
-        WINDOW, f"{REMAINING} + {FROM_WINDOW} - {WINDOW} AS {REMAINING}", MAPPINGS, *_quoted(kept)
-    )
+    dataset = Dataset(graph=content, origin=content.span)
+    found = compile_solutions(plan.window_pattern, dataset).restricted(kept)
+    rows = _spread_ranges(found, content) if found.ranged else _with_remaining(found, content)
     # Partitioned as the sums, the statistics and the join of job B need it: one shuffle serves all.
     mappings = (
-        content.spread_by(spread, WINDOW, *key)
+        content.spread_by(rows, WINDOW, *key)
         .groupBy(WINDOW, REMAINING, *kept)
         .agg(F.sum(MAPPINGS).alias(MAPPINGS))
     )
@@ -53,11 +47,36 @@ def window_job(plan: QueryPlan, content: WindowContent) -> WindowJob:
     return WindowJob(mappings, statistics)
 
 
+def _spread_ranges(found: Solutions, content: WindowContent) -> DataFrame:
+    """The mappings per window: equal ones are counted before they are copied to their windows."""
+    kept, remaining = _quoted(found.names), _remaining(found, content, FROM_WINDOW)
+    ranges = found.frame.selectExpr(FROM_WINDOW, TO_WINDOW, f"{remaining} AS {REMAINING}", *kept)
+    counted = ranges.groupBy(*ranges.columns).agg(F.count("*").alias(MAPPINGS))
+    return counted.selectExpr(
+        f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}", "*"
+    ).selectExpr(WINDOW, f"{REMAINING} + {FROM_WINDOW} - {WINDOW} AS {REMAINING}", MAPPINGS, *kept)
+
+
+def _with_remaining(found: Solutions, content: WindowContent) -> DataFrame:
+    remaining = _remaining(found, content, WINDOW)
+    weight = found.carried(MAPPINGS)
+    return found.frame.selectExpr(
+        WINDOW, f"{remaining} AS {REMAINING}", f"{weight} AS {MAPPINGS}", *_quoted(found.names)
+    )
+
+
+def _remaining(found: Solutions, content: WindowContent, window: str) -> str:
+    """L of a mapping; one that no triple is behind stays for as long as any can."""
+    longest = content.window.overlap
+    known = content.remaining(window) if TIME in found.extras else "NULL"
+    return f"coalesce({known}, {longest}L)"
+
+
 def _key_columns(plan: QueryPlan) -> list[str]:
     return [column_of(each.name) for each in plan.join_key]
 
 
-def _quoted(columns: list[str]) -> list[str]:
+def _quoted(columns: Iterable[str]) -> list[str]:
     return [f"`{name}`" for name in columns]
 
 
@@ -73,9 +92,10 @@ def answer_job(
     """Job B: the WINDOW mappings joined with the view slices, up to one row per evaluation."""
     dataset = Dataset(
         windows={plan.window.name: mappings.drop(REMAINING)},
-        services={plan.service.iri: content.spread_by(slices, WINDOW, *_key_columns(plan))},
+        services={str(plan.service.iri): content.spread_by(slices, WINDOW, *_key_columns(plan))},
+        origin=lambda: due,
     )
-    rows = answer_rows(compile_pattern(plan.around, dataset), query.form)
+    rows = answer_rows(compile_pattern(plan.around, dataset), query.form, content)
     return evaluations(rows, due, content)
 
 

@@ -3,31 +3,57 @@
 https://www.w3.org/TR/sparql11-query/#sparqlAlgebra, with `Window` as RSP-QL adds it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from bestbefore.query.expressions import Aggregate, Expression, Variable
+from bestbefore.query.expressions import (
+    Aggregate,
+    Expression,
+    Variable,
+    exists_patterns,
+    expression_variables,
+)
 from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, BlankNode, Literal
 
 __all__ = [
     "BGP",
+    "Ask",
     "Construct",
+    "Describe",
+    "Distinct",
+    "Extend",
     "Filter",
     "Form",
+    "Graph",
+    "Group",
     "Join",
+    "LeftJoin",
+    "Minus",
+    "OrderBy",
+    "OrderCondition",
+    "PathPattern",
     "Pattern",
     "PatternTerm",
+    "Project",
+    "Reduced",
     "Select",
     "Service",
+    "Slice",
     "TriplePattern",
+    "Union",
+    "Values",
     "Variable",
     "Window",
     "children",
+    "expressions_of",
+    "mentioned_variables",
+    "outside_clauses",
     "services_of",
     "triple_variables",
     "variables",
+    "visible_variables",
     "walk",
     "windows_of",
 ]
@@ -257,23 +283,54 @@ Form = Select | Construct | Ask | Describe
 
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
-    """The patterns directly below one, in the order they are written."""
+    """The patterns directly below one, in the order they are written; not those of EXISTS."""
     match pattern:
-        case BGP():
+        case BGP() | PathPattern() | Values():
             return ()
-        case Join(left, right):
-            return (left, right)
-        case Filter(_, inner) | Window(_, inner) | Service(_, inner):
-            return (inner,)
+        case Join() | LeftJoin() | Union() | Minus():
+            return (pattern.left, pattern.right)
+        case Filter() | Extend() | Graph() | Window() | Service() | Group() | Project():
+            return (pattern.pattern,)
+        case Distinct() | Reduced() | OrderBy() | Slice():
+            return (pattern.pattern,)
     assert_never(pattern)
 
 
+def expressions_of(pattern: Pattern) -> tuple[Expression, ...]:
+    """The expressions that a pattern itself evaluates, without those of the patterns below it."""
+    match pattern:
+        case Filter(condition, _):
+            return (condition,)
+        case LeftJoin(_, _, condition):
+            return () if condition is None else (condition,)
+        case Extend(_, _, expression):
+            return (expression,)
+        case OrderBy(_, conditions):
+            return tuple(each.expression for each in conditions)
+        case Group(_, _, aggregates):
+            arguments = (each.argument for _, each in aggregates)
+            return tuple(argument for argument in arguments if argument is not None)
+    return ()
+
+
 def walk(pattern: Pattern) -> Iterator[Pattern]:
-    """A pattern and all patterns below it, outer before inner, left before right."""
+    """A pattern and all patterns below it, outer before inner, left before right.
+
+    The patterns of EXISTS come after those that its condition is about.
+    """
     pending = [pattern]
     while pending:
         yield (node := pending.pop())
-        pending.extend(reversed(children(node)))
+        tested = (each for part in expressions_of(node) for each in exists_patterns(part))
+        pending.extend(reversed((*children(node), *tested)))
+
+
+def outside_clauses(pattern: Pattern) -> Iterator[Pattern]:
+    """A pattern and those below it, but for what stands inside WINDOW, SERVICE or EXISTS."""
+    yield pattern
+    if not isinstance(pattern, Window | Service):
+        for child in children(pattern):
+            yield from outside_clauses(child)
 
 
 def windows_of(pattern: Pattern) -> tuple[Window, ...]:
@@ -286,21 +343,54 @@ def services_of(pattern: Pattern) -> tuple[Service, ...]:
     return tuple(node for node in walk(pattern) if isinstance(node, Service))
 
 
-def variables(pattern: Pattern) -> tuple[Variable, ...]:
-    """The variables in scope in a pattern, in order of first appearance.
+def variables(pattern: Pattern) -> tuple[Variable, ...]:  # noqa: PLR0911 - one case per node
+    """The variables in scope in a pattern (SPARQL 1.1 section 18.2.1), by first appearance.
 
-    A FILTER brings no variable into scope, and a blank node never is one.
+    A FILTER and the right side of MINUS bring none into scope, and a blank node never is one.
+    Hidden variables count: patterns are joined on them too.
     """
     match pattern:
         case BGP(patterns):
             return triple_variables(patterns)
-        case Join() | Filter() | Window() | Service():
-            found = (each for child in children(pattern) for each in variables(child))
-            return tuple(dict.fromkeys(found))
+        case PathPattern(subject, _, object_):
+            return _distinct(each for each in (subject, object_) if isinstance(each, Variable))
+        case Join() | LeftJoin() | Union():
+            return _distinct((*variables(pattern.left), *variables(pattern.right)))
+        case Minus(left, _):
+            return variables(left)
+        case Extend(inner, variable, _):
+            return _distinct((*variables(inner), variable))
+        case Values(names, _) | Project(_, names):
+            return _distinct(names)
+        case Graph(name, inner) | Service(name, inner):
+            named = (name,) if isinstance(name, Variable) else ()
+            return _distinct((*named, *variables(inner)))
+        case Group(_, keys, aggregates):
+            return _distinct((*keys, *(variable for variable, _ in aggregates)))
+        case Filter() | Window() | Distinct() | Reduced() | OrderBy() | Slice():
+            return variables(pattern.pattern)
     assert_never(pattern)
+
+
+def visible_variables(pattern: Pattern) -> tuple[Variable, ...]:
+    """The variables in scope that a query can name: what `SELECT *` selects."""
+    return tuple(each for each in variables(pattern) if not each.hidden)
+
+
+def mentioned_variables(pattern: Pattern) -> tuple[Variable, ...]:
+    """The variables that a pattern binds or reads, but for those that a subquery keeps inside."""
+    if isinstance(pattern, Project | Values):
+        return variables(pattern)
+    below = (each for child in children(pattern) for each in mentioned_variables(child))
+    read = (each for part in expressions_of(pattern) for each in expression_variables(part))
+    return _distinct((*variables(pattern), *below, *read))
 
 
 def triple_variables(patterns: tuple[TriplePattern, ...]) -> tuple[Variable, ...]:
     """The variables of triple patterns, in order of first appearance."""
     terms = (term for each in patterns for term in (each.subject, each.predicate, each.object))
-    return tuple(dict.fromkeys(term for term in terms if isinstance(term, Variable)))
+    return _distinct(term for term in terms if isinstance(term, Variable))
+
+
+def _distinct(several: Iterable[Variable]) -> tuple[Variable, ...]:
+    return tuple(dict.fromkeys(several))

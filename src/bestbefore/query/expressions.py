@@ -1,4 +1,4 @@
-"""Expressions of FILTER: typed, frozen nodes, one for each operator of SPARQL.
+"""Expressions: typed, frozen nodes, one for each operator of SPARQL.
 
 `&&` and `||` take any number of operands, so that a long chain is no deeper than a short one.
 """
@@ -32,9 +32,18 @@ CASTS = frozenset({"boolean", "dateTime", "decimal", "double", "float", "integer
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable, by its name without the question mark."""
+    """A variable, by its name without the question mark.
+
+    A hidden one stands for what has no name in a query: a step of a property path, an aggregate, a
+    key of a group. Its name begins with a dot, as none in a query can.
+    """
 
     name: str
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the variable is not one of the user's."""
+        return self.name.startswith(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +110,14 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a built-in function, one of `FUNCTIONS`."""
+    """A call of a built-in function, one of `FUNCTIONS`.
+
+    `base` is what the function IRI resolves a relative IRI against, if the query has a base.
+    """
 
     function: str
     arguments: tuple["Expression", ...]
+    base: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,18 +150,7 @@ class Aggregate:
 
 
 Expression = (
-    Variable
-    | Constant
-    | Compare
-    | Arithmetic
-    | And
-    | Or
-    | Not
-    | Negate
-    | In
-    | Call
-    | Cast
-    | Exists
+    Variable | Constant | Compare | Arithmetic | And | Or | Not | Negate | In | Call | Cast | Exists
 )
 
 
@@ -169,8 +171,22 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def expression_variables(expression: Expression) -> tuple[Variable, ...]:
-    """The variables that an expression reads, in order of first appearance."""
+    """The variables that an expression reads, in order of first appearance.
+
+    EXISTS reads all that its pattern binds or reads, since any of them may come from outside.
+    """
+    from bestbefore.query.algebra import mentioned_variables  # noqa: PLC0415 - it needs this module
+
     if isinstance(expression, Variable):
         return (expression,)
+    if isinstance(expression, Exists):
+        return mentioned_variables(expression.pattern)
     found = (each for part in operands(expression) for each in expression_variables(part))
     return tuple(dict.fromkeys(found))
+
+
+def exists_patterns(expression: Expression) -> tuple["Pattern", ...]:
+    """The patterns of EXISTS in an expression, in the order they are written."""
+    if isinstance(expression, Exists):
+        return (expression.pattern,)
+    return tuple(each for part in operands(expression) for each in exists_patterns(part))

@@ -64,6 +64,4 @@ class NegatedSet:
     backward: tuple[IRI, ...]
 
 
-Path = (
-    Link | Inverse | Sequence | Alternative | ZeroOrMore | OneOrMore | ZeroOrOne | NegatedSet
-)
+Path = Link | Inverse | Sequence | Alternative | ZeroOrMore | OneOrMore | ZeroOrOne | NegatedSet

@@ -13,6 +13,11 @@ TO_WINDOW = "to_window"
 MAPPINGS = "mappings"
 REMAINING = "remaining"
 FRESH = "fresh"
+# The place of a mapping in the order that ORDER BY asks for.
+PLACE = "place"
+# What tells one mapping from all others, where BNODE must know.
+SOLUTION = "solution"
+GRAPH = "graph"
 
 ELEMENT_FIELDS = ("time", "s", "p", "o")
 
@@ -33,3 +38,8 @@ INTAKE = StructType(
 def column_of(variable: str) -> str:
     """The column that carries a SPARQL variable."""
     return f"?{variable}"
+
+
+def variable_of(column: str) -> str:
+    """The SPARQL variable that a column carries."""
+    return column[1:]

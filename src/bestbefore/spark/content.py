@@ -6,6 +6,7 @@ would cost a call to the JVM each, in every batch.
 
 from dataclasses import dataclass
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -55,6 +56,13 @@ class WindowContent:
             f"least({self._last_with(TIME)}, {self._first_with(f'next_{TIME}')} - 1, {self.last}L)"
             f" AS {TO_WINDOW}",
         ).filter(f"{FROM_WINDOW} <= {TO_WINDOW}")
+
+    def span(self) -> DataFrame:
+        """One row with the range of all due windows."""
+        span = {FROM_WINDOW: pa.array([self.first]), TO_WINDOW: pa.array([self.last])}
+        # As data, not as literals: Spark 4 loses columns when it explodes a constant.
+        frame = self.elements.sparkSession.createDataFrame(pa.table(span))
+        return frame.coalesce(1) if self.together else frame
 
     def remaining(self, window: str) -> str:
         """L = ⌈(time + ω − c)/β⌉ with c = t0 + i·β (equation 3 of acqua), for window i."""
