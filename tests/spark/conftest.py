@@ -86,11 +86,12 @@ class Bench:
     def job(self, text=None, *, stream=None, **sections):
         (self.folder / "stream").mkdir(exist_ok=True)
         sections.setdefault("budget", {"refreshes": 2})
+        needed = {"bkg": {"endpoint": "http://127.0.0.1:9/none"}}
         return read_job(
             {
                 "query": {"text": text or query()},
                 "streams": {"s": {"path": "stream", "files_per_batch": 1, **(stream or {})}},
-                "services": {"bkg": {"endpoint": "http://127.0.0.1:9/none"}},
+                **({} if text and "SERVICE" not in text else {"services": needed}),
                 **sections,
             },
             folder=self.folder,
@@ -98,9 +99,9 @@ class Bench:
 
     def run(self, job, service=None, **options):
         """Run a job to the end of its stream; return the running query."""
-        running = Engine(self.spark).start(
-            job, service=service, report=self.reports.append, **options
-        )
+        if service is not None:
+            options["services"] = {job.services[0].name: service}
+        running = Engine(self.spark).start(job, report=self.reports.append, **options)
         running.wait(120)
         return running
 

@@ -62,7 +62,7 @@ def test_a_crash_after_the_commit_repeats_nothing(bench, service, job):
         raise Crash("after the commit")
 
     with pytest.raises(WorkError, match="after the commit"):
-        Engine(bench.spark).start(job, service=service, report=crashing_report).wait(60)
+        Engine(bench.spark).start(job, services={"bkg": service}, report=crashing_report).wait(60)
     before = {file: file.stat().st_mtime_ns for file in bench.folder.glob("answers/*/*.json")}
     running = bench.run(job, service)
     assert {file: file.stat().st_mtime_ns for file in before} == before
@@ -71,8 +71,8 @@ def test_a_crash_after_the_commit_repeats_nothing(bench, service, job):
 
 
 def test_the_view_survives_with_its_ages_and_best_before_times(bench, service, job):
-    first = bench.run(job, service).processor.view
-    again = bench.run(job, service).processor.view
+    first = bench.run(job, service).processor.served[0].view
+    again = bench.run(job, service).processor.served[0].view
     assert again.keys == first.keys
     for column in ("refreshed_ms", "best_before_ms", "interval_ms", "row_count"):
         assert getattr(again.units, column).tolist() == getattr(first.units, column).tolist()
@@ -91,8 +91,8 @@ def test_snapshots_replace_journals_and_old_segments_go(bench, service, job, mon
     assert len(list((checkpoint / "buffer").iterdir())) <= 4
     assert list((checkpoint / "ledger").iterdir()) == []
     assert len(list((checkpoint / "commits").iterdir())) == 2
-    ages = running.processor.view.units.refreshed_ms.tolist()
-    assert bench.run(job, service).processor.view.units.refreshed_ms.tolist() == ages
+    ages = running.processor.served[0].view.units.refreshed_ms.tolist()
+    assert bench.run(job, service).processor.served[0].view.units.refreshed_ms.tolist() == ages
 
 
 def test_many_small_batches_in_one_window_are_merged_into_one_segment(bench, service, monkeypatch):

@@ -30,7 +30,7 @@ def test_the_readme_s_query_and_job_are_a_job(tmp_path):
     (job,) = blocks("README.md", "toml")
     (tmp_path / "influencers.rq").write_text(query)
     read = read_job(tomllib.loads(job), folder=tmp_path)
-    assert read.budget == 10
+    assert read.services[0].budget == 10
     assert [each.name for each in read.plan.join_key] == ["user"]
 
 
@@ -38,14 +38,14 @@ def test_the_page_on_the_job_file_shows_a_job(tmp_path):
     (tmp_path / "influencers.rq").write_text(blocks("README.md", "sparql")[0])
     (job,) = blocks("docs/job-file.md", "toml")
     read = read_job(tomllib.loads(job), folder=tmp_path)
-    assert read.policy.name == "WSJ-WBM"
+    assert read.services[0].policy.name == "WSJ-WBM"
     # What is commented out must be known too.
     lines = [re.sub(r"^# (?=\w+ = )", "", line) for line in job.splitlines()]
     wanted = tomllib.loads("\n".join(lines).replace("interval_predicate", "# interval_predicate"))
     del wanted["view"]["interval_file"], wanted["services"]["bkg"]["token_env"]
     wanted["view"]["interval_variable"] = "?followers"
     wanted["policy"]["name"] = "CWSJ-WBM"
-    assert read_job(wanted, folder=tmp_path).service.page_rows == 5000
+    assert read_job(wanted, folder=tmp_path).services[0].client.page_rows == 5000
 
 
 def test_the_example_policy_of_contributing_works():

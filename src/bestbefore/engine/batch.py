@@ -36,6 +36,7 @@ from bestbefore.spark.buffer import Buffer, Intake
 from bestbefore.spark.columns import FRESH
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import is_small, tune
+from bestbefore.spark.static_graphs import StaticGraphs
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
 from bestbefore.windows import Instants
@@ -55,6 +56,7 @@ class BatchProcessor:
     report: Report
     clock: Clock
     state: State
+    static: StaticGraphs | None = None
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Process a batch, unless it was committed before a crash."""
@@ -71,7 +73,10 @@ class BatchProcessor:
         records = list[Quality]()
         if due is not None:
             small = is_small(buffer.elements)
-            contents = WindowContents(elements, due.instants, due.first, due.last, together=small)
+            streams = tuple(each.window.streams for each in self.job.plan.windows)
+            contents = WindowContents(
+                elements, due.instants, streams, due.first, due.last, together=small
+            )
             records, state = self._answer(spark, contents, due, state)
         seconds = monotonic_s() - started
         records = [replace(each, batch_s=round(seconds, 4)) for each in records]
@@ -152,9 +157,10 @@ class BatchProcessor:
     def _answer(
         self, spark: SparkSession, content: WindowContents, due: Due, state: State
     ) -> tuple[list[Quality], State]:
-        if due.first == state.first_evaluation:
+        if state.begun_ms is None:
+            state = replace(state, begun_ms=due.timeline.at(due.first))
             for each in self.served:
-                each.view.begin(due.timeline.at(due.first))
+                each.view.begin(state.begun_ms or 0)
         job_a = window_job(self.job.plan, content, self.job.report.strategy)
         job_a.persist()
         try:
@@ -202,7 +208,7 @@ class BatchProcessor:
             maintained.append(MaintainedService(served.job, slices, outcomes))
         return maintained, answered
 
-    def _join(
+    def _join(  # noqa: PLR0913 - what a batch has come to
         self,
         spark: SparkSession,
         job_a: WindowJob,
@@ -221,6 +227,7 @@ class BatchProcessor:
             mappings=job_a.mappings,
             slices=[spark.createDataFrame(each.slices) for each in maintained],
             due=due,
+            static=self.static,
         )
         last = self._last_answer(self.state)
         rows = rows.persist() if last.needed else rows

@@ -29,7 +29,7 @@ class Counted:
 
 
 def count_elements(elements: DataFrame, job: Job, state: State, *, watermark_ms: int) -> Counted:
-    """Number the elements before the watermark; one Spark job finds which of them close a window."""
+    """Number the elements before the watermark; one Spark job finds which close a window."""
     window = _window(job)
     numbered = _numbered(elements, state.anchor, watermark_ms)
     marks = _marks(numbered, window)
@@ -39,7 +39,7 @@ def count_elements(elements: DataFrame, job: Job, state: State, *, watermark_ms:
         return Counted(numbered, None, state.anchor)
     timeline = _timeline(instants, marks, state, last)
     opening, _ = window.bounds(last + 1)
-    anchor = marks[opening] if opening in marks else state.anchor
+    anchor = marks.get(opening, state.anchor)
     return Counted(numbered, Due(timeline, state.next_evaluation, last), anchor)
 
 

@@ -19,6 +19,7 @@ from bestbefore.query import print_query
 from bestbefore.service import Service, SparqlClient
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.spark.sources import elements_of
+from bestbefore.spark.static_graphs import StaticGraphs, read_graphs
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
 
@@ -102,8 +103,8 @@ class _Batches:
 class Engine:
     """Runs jobs on a Spark session.
 
-    `services` replace SPARQL clients by the services' names, `sink` the job's sink, `streams` names streaming
-    DataFrames for streams that are no folders, `report` hears of every evaluation.
+    `services` replace SPARQL clients by the services' names, `sink` the job's sink, `streams` names
+    streaming DataFrames for streams that are no folders, `report` hears of every evaluation.
     """
 
     spark: SparkSession
@@ -132,6 +133,7 @@ class Engine:
             report=report or (lambda _: None),
             clock=self.clock,
             state=state,
+            static=_static(job),
         )
         return self._run(job, rows, processor)
 
@@ -146,7 +148,7 @@ class Engine:
         try:
             for each in job.services:
                 client = given.get(each.name) or SparqlClient(each.client, service_pattern(each))
-                served.append(open_served(each, client, storage, job, state))
+                served.append(open_served(each, client, storage, state))
         except BestbeforeError:
             client.close()
             for one in served:
@@ -180,3 +182,9 @@ class Engine:
                 f"engine.start(job, streams={{{job.stream.name!r}: frame}})"
             )
         return job.stream.source.stream(self.spark)
+
+
+def _static(job: Job) -> StaticGraphs | None:
+    if not job.graphs:
+        return None
+    return read_graphs(job.query.default_graphs, job.query.named_graphs, job.graphs)

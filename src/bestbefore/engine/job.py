@@ -1,6 +1,8 @@
 """A job: everything the engine needs to run one continuous query."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 from bestbefore.engine.reports import ReportJob
@@ -90,6 +92,7 @@ class Job:
     services: tuple[ServiceJob, ...]
     sink: SinkJob
     checkpoint: str
+    graphs: Mapping[str, Path] = field(default_factory=dict)
     report: ReportJob = field(default_factory=ReportJob)
     trigger: str = AVAILABLE_NOW
     t0_ms: int | None = None

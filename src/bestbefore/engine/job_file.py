@@ -10,14 +10,16 @@ from bestbefore.engine.job import AVAILABLE_NOW, Job, SinkJob, StreamJob
 from bestbefore.engine.job_names import sections_for
 from bestbefore.engine.job_section import Section, located
 from bestbefore.engine.job_services import read_services
+from bestbefore.engine.reports import ReportJob, ReportStrategy
 from bestbefore.errors import JobError, nearest
-from bestbefore.query import QueryPlan, parse_query, plan
+from bestbefore.query import ContinuousQuery, QueryPlan, parse_query, plan
 from bestbefore.spark.sources import FolderSource
 
 _SECTIONS = (
     "query",
     "streams",
     "services",
+    "graphs",
     "qos",
     "budget",
     "policy",
@@ -60,8 +62,10 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         plan=query_plan,
         stream=_stream(tables, query_plan, base),
         services=read_services(tables, query_plan, base),
+        graphs=_graphs(tables, query, base),
         sink=_sink(_section(tables, "sink"), base),
         checkpoint=located(base, checkpoint_section.text("path", "checkpoint")) or "",
+        report=_report(query_section),
         trigger=_trigger(query_section),
         t0_ms=_instant(query_section, "t0"),
         full_windows_only=query_section.flag("full_windows_only", default=False),
@@ -88,7 +92,7 @@ def _query_text(section: Section, base: Path) -> str:
 
 
 def _stream(tables: Mapping[str, Any], query_plan: QueryPlan, base: Path) -> StreamJob:
-    iri = query_plan.window.stream
+    iri = query_plan.windows[0].window.streams[0]
     section = sections_for(tables, "streams", [iri])[iri]
     source = None
     if section.choice("source", ("folder", "dataframe"), "folder") == "folder":
@@ -123,6 +127,26 @@ def _sink(section: Section, base: Path) -> SinkJob:
     )
     section.finish()
     return sink
+
+
+def _graphs(tables: Mapping[str, Any], query: ContinuousQuery, base: Path) -> dict[str, Path]:
+    """The file of each static graph that the query names."""
+    iris = list(dict.fromkeys((*query.default_graphs, *query.named_graphs)))
+    files = {}
+    for iri, section in sections_for(tables, "graphs", iris).items():
+        files[iri] = base / section.required_text("path", "the RDF file with the graph")
+        section.finish()
+    return files
+
+
+def _report(section: Section) -> ReportJob:
+    strategy = ReportStrategy(section.choice("report", ReportStrategy, ReportStrategy.WINDOW_CLOSE))
+    every_ms = section.duration_ms("report_every", None)
+    if (strategy is ReportStrategy.PERIODIC) != (every_ms is not None):
+        raise JobError(
+            "query.report_every = '…' goes with query.report = 'periodic', and the other way round"
+        )
+    return ReportJob(strategy, every_ms)
 
 
 def _trigger(section: Section) -> str:

@@ -24,7 +24,8 @@ from bestbefore.spark.columns import (
     column_of,
 )
 from bestbefore.spark.content import WindowContent, WindowContents
-from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
+from bestbefore.spark.patterns import Dataset, Solutions, compile_pattern, compile_solutions
+from bestbefore.spark.static_graphs import StaticGraphs
 
 SERVICE = "service"
 # Rows of no service: the evaluations with a mapping, and those that a report strategy asks for.
@@ -54,7 +55,7 @@ def window_job(
     contents: WindowContents,
     report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
 ) -> WindowJob:
-    """The WINDOW mappings of all due evaluations; per service and join key, how many have which L."""
+    """The WINDOW mappings of all due evaluations; per service and join key, how many of which L."""
     mappings = tuple(
         _mappings(each, contents, place, _keys_of(each, plan))
         for place, each in enumerate(plan.windows)
@@ -69,8 +70,8 @@ def window_job(
 def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy) -> list[DataFrame]:
     """The evaluations that see a window with content, or with another content than before."""
     frames = []
-    for place, each in enumerate(plan.windows):
-        content = contents.of(place, each.window.streams)
+    for place in range(len(plan.windows)):
+        content = contents.of(place)
         if report is ReportStrategy.NON_EMPTY:
             frames.append(contents.seeing(content.filled(), place))
         elif report is ReportStrategy.CONTENT_CHANGE:
@@ -80,16 +81,16 @@ def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy)
 
 
 def _keys_of(window: WindowPlan, plan: QueryPlan) -> list[str]:
-    """The columns of the first service's join key that a window binds: it is partitioned by them."""
+    """What a window is partitioned by: the columns that it binds of the first join key."""
     names = [each.name for service in plan.services[:1] for each in service.join_key]
     return [column_of(each.name) for each in window.outputs if each.name in names]
 
 
 def _mappings(plan: WindowPlan, contents: WindowContents, place: int, key: list[str]) -> DataFrame:
-    content = contents.of(place, plan.window.streams)
-    dataset = Dataset(graph=content, origin=content.origin)
+    content = contents.of(place)
+    dataset = Dataset(graph=content, origin=content.span)
     kept = [column_of(each.name) for each in plan.outputs]
-    found = compile_solutions(plan.pattern, dataset)
+    found = compile_solutions(plan.pattern, dataset).restricted(kept)
     # Equal mappings are counted before they are copied to their evaluations, and again after.
     ranges = found.frame.selectExpr(*_ranges(found, content), *_quoted(kept))
     counted = ranges.groupBy(*[each for each in ranges.columns if each != MAPPINGS]).agg(
@@ -172,7 +173,7 @@ def _quoted(columns: list[str]) -> list[str]:
     return [f"`{name}`" for name in columns]
 
 
-def answer_job(
+def answer_job(  # noqa: PLR0913 - what an answer is made of
     query: ContinuousQuery,
     plan: QueryPlan,
     contents: WindowContents,
@@ -180,10 +181,11 @@ def answer_job(
     mappings: Sequence[DataFrame],
     slices: Sequence[DataFrame],
     due: DataFrame,
+    static: StaticGraphs | None = None,
 ) -> DataFrame:
     """Job B: the WINDOW mappings joined with the view slices, up to the rows of the answers."""
     windows = {
-        each.window.name: frame.drop(REMAINING)
+        each.clause: frame.drop(REMAINING)
         for each, frame in zip(plan.windows, mappings, strict=True)
     }
     services = {
@@ -193,7 +195,15 @@ def answer_job(
         for each, frame in zip(plan.services, slices, strict=True)
     }
     dataset = Dataset(windows=windows, services=services, origin=lambda: due)
-    return answer_rows(compile_solutions(plan.around, dataset), query.form)
+    if static is not None:
+        spark, span = due.sparkSession, (contents.first, contents.last)
+        dataset = replace(
+            dataset,
+            graph=static.default_graph(spark, *span),
+            named=static.named_graphs(spark, *span),
+            graph_names=static.names,
+        )
+    return answer_rows(compile_pattern(plan.around, dataset), query.form, contents)
 
 
 def due_frame(spark: SparkSession, due: list[int], timeline: Timeline) -> DataFrame:

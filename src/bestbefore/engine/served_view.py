@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from bestbefore.engine.job import Job, ServiceJob
+from bestbefore.engine.job import ServiceJob
 from bestbefore.engine.key_statistics import read_statistics
-from bestbefore.engine.schedule import instants_of
 from bestbefore.engine.state import State, ViewState
 from bestbefore.engine.timeline import Timeline
 from bestbefore.engine.view_start import change_intervals, open_view
@@ -78,15 +77,15 @@ class ServedView:
                     journal.forget(number)
 
 
-def open_served(
-    service: ServiceJob, client: Service, storage: Storage, job: Job, state: State
-) -> ServedView:
+def open_served(service: ServiceJob, client: Service, storage: Storage, state: State) -> ServedView:
     """The view of a service as the last committed batch left it."""
     folder = StorageFolder(storage, f"services/{service.name}")
-    begun_ms = None
-    if state.t0_ms is not None:
-        begun_ms = instants_of(job, state.t0_ms).at(state.first_evaluation)
     view, opened = open_view(
-        service, folder, client, state.view(service.name), batch=state.batch, begun_ms=begun_ms
+        service,
+        folder,
+        client,
+        state.view(service.name),
+        batch=state.batch,
+        begun_ms=state.begun_ms,
     )
     return ServedView(service, client, view, folder, opened)

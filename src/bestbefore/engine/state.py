@@ -42,6 +42,7 @@ class State:
     query: str
     batch: int = -1
     t0_ms: tuple[int, ...] | None = None
+    begun_ms: int | None = None
     first_evaluation: int = 1
     next_evaluation: int = 1
     latest_ms: int | None = None

@@ -13,6 +13,15 @@ TO_WINDOW = "to_window"
 MAPPINGS = "mappings"
 REMAINING = "remaining"
 FRESH = "fresh"
+# The place of a mapping in the order that ORDER BY asks for.
+PLACE = "place"
+# What tells one mapping from all others, where BNODE must know.
+SOLUTION = "solution"
+GRAPH = "graph"
+# The time of an evaluation, and that after which its windows begin.
+AT = "at"
+OPENING = "opening"
+STREAM = "stream"
 
 ELEMENT_FIELDS = ("time", "s", "p", "o")
 
@@ -33,3 +42,8 @@ INTAKE = StructType(
 def column_of(variable: str) -> str:
     """The column that carries a SPARQL variable."""
     return f"?{variable}"
+
+
+def variable_of(column: str) -> str:
+    """The SPARQL variable that a column carries."""
+    return column[1:]

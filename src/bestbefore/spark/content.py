@@ -5,7 +5,9 @@ would cost a call to the JVM each, in every batch.
 """
 
 from dataclasses import dataclass
+from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -56,6 +58,13 @@ class WindowContent:
             f" AS {TO_WINDOW}",
         ).filter(f"{FROM_WINDOW} <= {TO_WINDOW}")
 
+    def span(self) -> DataFrame:
+        """One row with the range of all due windows."""
+        span = {FROM_WINDOW: pa.array([self.first]), TO_WINDOW: pa.array([self.last])}
+        # As data, not as literals: Spark 4 loses columns when it explodes a constant.
+        frame = self.elements.sparkSession.createDataFrame(pa.table(span))
+        return frame.coalesce(1) if self.together else frame
+
     def remaining(self, window: str) -> str:
         """L = ⌈(time + ω − c)/β⌉ with c = t0 + i·β (equation 3 of acqua), for window i."""
         return f"({self._last_with(TIME)} - {window} + 1)"
@@ -92,29 +101,26 @@ class WindowContent:
         spread = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
         return ranges.selectExpr(spread).distinct()
 
-    def origin(self) -> DataFrame:
-        """One row for the range of the due windows."""
-        spark = self.elements.sparkSession
-        return spark.range(1, numPartitions=1).selectExpr(
-            f"{self.first}L AS {FROM_WINDOW}", f"{self.last}L AS {TO_WINDOW}"
-        )
-
 
 @dataclass(frozen=True)
 class WindowContents:
-    """The content of all windows of a query, for the evaluations from `first` to `last`."""
+    """The content of all windows of a query, for the evaluations from `first` to `last`.
+
+    `streams` names the streams of each window; elements without a column `stream` are of them all.
+    """
 
     elements: DataFrame
     instants: Instants
+    streams: tuple[tuple[str, ...], ...]
     first: int
     last: int
     together: bool = False
 
-    def of(self, place: int, streams: tuple[str, ...]) -> WindowContent:
+    def of(self, place: int) -> WindowContent:
         """The windows at a place of the query that these evaluations see, by their own numbers."""
         elements = self.elements
         if STREAM in elements.columns:
-            elements = elements.filter(F.col(STREAM).isin(*streams))
+            elements = elements.filter(F.col(STREAM).isin(*self.streams[place]))
         return WindowContent(
             elements,
             self.instants.windows[place],
@@ -123,16 +129,34 @@ class WindowContents:
             together=self.together,
         )
 
+    def triples(self, wanted: Column) -> DataFrame:
+        """The wanted triples of any window, with the range of evaluations that see them."""
+        frames = [
+            self._seen(self.of(place).triples(wanted), place)
+            for place in range(len(self.instants.windows))
+        ]
+        return reduce(DataFrame.unionByName, frames)
+
+    def _seen(self, triples: DataFrame, place: int) -> DataFrame:
+        first, last = self._range(place)
+        return triples.selectExpr(
+            "s", "p", "o", TIME, f"{first} AS {FROM_WINDOW}", f"{last} AS {TO_WINDOW}"
+        )
+
     def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
         """The frame partitioned by columns, unless all rows stay together."""
         return frame.coalesce(1) if self.together else frame.repartition(*columns)
 
     def evaluations(self, place: int) -> str:
         """The evaluations, in SQL, that see windows `from_window` to `to_window` at a place."""
+        first, last = self._range(place)
+        return f"sequence({first}, {last})"
+
+    def _range(self, place: int) -> tuple[str, str]:
         stride, offset = self.instants.stride(place), self.instants.offset(place)
         first = f"greatest({FROM_WINDOW} * {stride}L + {offset}L, {self.first}L)"
         last = f"least({TO_WINDOW} * {stride}L + {stride + offset - 1}L, {self.last}L)"
-        return f"sequence({first}, {last})"
+        return first, last
 
     def seeing(self, windows: DataFrame, place: int, *, first_only: bool = False) -> DataFrame:
         """The evaluations, `window`, that see some windows of a place, or see them first."""

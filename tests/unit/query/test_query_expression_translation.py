@@ -1,6 +1,6 @@
 import pytest
 
-from bestbefore.query import Variable, parse_query
+from bestbefore.query import Variable
 from bestbefore.query.expressions import (
     And,
     Arithmetic,
@@ -54,11 +54,11 @@ ONE, TWO, FIVE = map(number, "125")
         ("true", Constant(Literal("true", XSD + "boolean"))),
     ],
 )
-def test_operators(registered, written, expression):
+def test_operators(pattern_of, written, expression):
     if expression is None:
         bounds = And((Compare(">=", X, FIVE), Compare("<", Y, ONE)))
         expression = Or((Compare("!=", X, ONE), Compare("<=", X, TWO), bounds))
-    assert parse_query(registered(f"FILTER({written})")).pattern.condition == expression
+    assert pattern_of(f"FILTER({written})").condition == expression
 
 
 @pytest.mark.parametrize(
@@ -90,11 +90,11 @@ def test_operators(registered, written, expression):
         ("IF(?x, 1, 2)", "IF", (X, ONE, TWO)),
     ],
 )
-def test_functions(registered, written, function, arguments):
-    condition = parse_query(registered(f"FILTER({written})")).pattern.condition
+def test_functions(pattern_of, written, function, arguments):
+    condition = pattern_of(f"FILTER({written})").condition
     assert condition == Call(function, arguments)
 
 
-def test_a_function_needs_no_parentheses_around_it(registered):
-    condition = parse_query(registered("FILTER REGEX(?x, 'a') FILTER(?y)")).pattern.condition
+def test_a_function_needs_no_parentheses_around_it(pattern_of):
+    condition = pattern_of("FILTER REGEX(?x, 'a') FILTER(?y)").condition
     assert condition == And((Call("REGEX", (X, Constant(Literal("a")))), Y))

@@ -1,0 +1,107 @@
+"""Comparison of values (SPARQL 1.1 sections 11.2 and 17.3) and the order of terms (15.1).
+
+What is compared is a struct: `f`, the family a term belongs to, and its value: `n`, a number, for
+the families in which values are ordered as numbers, `x`, a text, for the others.
+"""
+
+from bestbefore.spark.expressions import dates, numbers
+from bestbefore.spark.sql import Cheap, field, let, let_both, one_of, quote
+from bestbefore.spark.terms import form, is_blank, is_iri, is_literal, suffix, text, type_suffix
+
+NUMBER, DATE_TIME, DATE, BOOLEAN, STRING, TAGGED, UNKNOWN, IRI, BLANK = range(1, 10)
+BOOLEAN_SUFFIX = type_suffix("boolean")
+
+
+def member(family: int, *, number: str = numbers.NO_NUMBER, value: str) -> str:
+    """What is compared of a value."""
+    return f"named_struct('f', {family}, 'n', {number}, 'x', {value})"
+
+
+def comparable(term: Cheap) -> str:
+    """What is compared of a term, null for an error."""
+    of_literal = let(
+        suffix(term),
+        lambda ending: let(form(term, ending), lambda lexical: _literal(term, lexical, ending)),
+    )
+    return (
+        f"CASE WHEN {is_iri(term)} THEN {member(IRI, value=term)} "
+        f"WHEN {is_blank(term)} THEN {member(BLANK, value=term)} "
+        f"WHEN {is_literal(term)} THEN {of_literal} END"
+    )
+
+
+def _literal(term: Cheap, lexical: Cheap, ending: Cheap) -> str:
+    """What is compared of a literal; one whose form is wrong for its type is of no known family."""
+
+    def valued(family: int, number: str) -> str:
+        found = let(
+            number,
+            lambda one: (
+                f"CASE WHEN {one} IS NOT NULL THEN {member(family, number=one, value=term)} END"
+            ),
+        )
+        return f"coalesce({found}, {member(UNKNOWN, value=term)})"
+
+    truth = (
+        f"CASE WHEN {lexical} IN ('true', '1') THEN 1 WHEN {lexical} IN ('false', '0') THEN 0 END"
+    )
+    whole = numbers.INTEGER
+    return (
+        f"CASE WHEN {ending} = '' THEN {member(STRING, value=lexical)} "
+        f"WHEN startswith({ending}, '@') THEN {member(TAGGED, value=term)} "
+        f"WHEN {one_of(ending, numbers.SUFFIXES)} "
+        f"THEN {valued(NUMBER, numbers.of_literal(lexical, ending))} "
+        f"WHEN {ending} = {quote(BOOLEAN_SUFFIX)} "
+        f"THEN {valued(BOOLEAN, numbers.exact(truth, whole))} "
+        f"WHEN {ending} = {quote(dates.DATE_TIME)} "
+        f"THEN {valued(DATE_TIME, numbers.exact(dates.instant(lexical), whole))} "
+        f"WHEN {ending} = {quote(dates.DATE)} "
+        f"THEN {valued(DATE, numbers.exact(dates.day(lexical), whole))} "
+        f"ELSE {member(UNKNOWN, value=term)} END"
+    )
+
+
+def equal(left: str, right: str) -> str:
+    """Whether two comparable values are equal; null where that cannot be known."""
+    return let_both(left, right, _equal)
+
+
+def _equal(one: Cheap, other: Cheap) -> str:
+    # A literal of an unknown type may have the value of any other literal without a language.
+    open_literals = (
+        f"({one}.f = {UNKNOWN} OR {other}.f = {UNKNOWN}) AND {one}.f <= {UNKNOWN} "
+        f"AND {other}.f <= {UNKNOWN} AND {one}.f != {TAGGED} AND {other}.f != {TAGGED}"
+    )
+    same = f"{one}.f = {other}.f AND {one}.x = {other}.x"
+    return (
+        f"CASE WHEN {one}.f = {other}.f AND {one}.f <= {BOOLEAN} "
+        f"THEN {numbers.compare('=', field(one, 'n'), field(other, 'n'))} "
+        f"WHEN {one} IS NULL OR {other} IS NULL THEN NULL "
+        f"WHEN {open_literals} THEN nullif({same}, FALSE) ELSE {same} END"
+    )
+
+
+def ordered(op: str, left: str, right: str) -> str:
+    """Whether two comparable values are in an order; null where their families have none."""
+    return let_both(
+        left,
+        right,
+        lambda one, other: (
+            f"CASE WHEN {one}.f = {other}.f THEN CASE WHEN {one}.f <= {BOOLEAN} "
+            f"THEN {numbers.compare(op, field(one, 'n'), field(other, 'n'))} "
+            f"WHEN {one}.f = {STRING} THEN {one}.x {op} {other}.x END END"
+        ),
+    )
+
+
+def sort_key(term: Cheap) -> str:
+    """What ORDER BY sorts a term by: null, blank nodes, IRIs, literals; literals by their value."""
+    return let(
+        comparable(term),
+        lambda one: (
+            f"CASE WHEN {one} IS NOT NULL THEN named_struct("
+            f"'kind', CASE {one}.f WHEN {BLANK} THEN 0 WHEN {IRI} THEN 1 ELSE 2 END, "
+            f"'family', {one}.f, 'double', {numbers.double_of(field(one, 'n'))}, "
+            f"'exact', {one}.n.e, 'text', {text(term)}, 'term', {term}) END"
+        ),
+    )
