@@ -80,16 +80,16 @@ def test_the_view_survives_with_its_ages_and_best_before_times(bench, service, j
 
 
 def test_snapshots_replace_journals_and_old_segments_go(bench, service, job, monkeypatch):
-    monkeypatch.setattr("bestbefore.engine.batch._SNAPSHOT_EVERY", 4)
+    monkeypatch.setattr("bestbefore.engine.served_view._SNAPSHOT_EVERY", 4)
     for number in range(6):
         bench.mention((11_000 + number * 5_000, number % 8))
     running = bench.run(job, service)
     checkpoint = bench.folder / "checkpoint"
     assert running.state.snapshot_batch == 3
-    assert len(list((checkpoint / "view").iterdir())) == 1
-    assert all(int(each.name[-12:]) > 3 for each in (checkpoint / "journal").iterdir())
+    assert len(list((checkpoint / "services/bkg/view").iterdir())) == 1
+    assert all(int(each.name[-12:]) > 3 for each in (checkpoint / "services/bkg/journal").iterdir())
     assert len(list((checkpoint / "buffer").iterdir())) <= 4
-    assert list((checkpoint / "ledger").iterdir()) == []
+    assert list((checkpoint / "services/bkg/ledger").iterdir()) == []
     assert len(list((checkpoint / "commits").iterdir())) == 2
     ages = running.processor.served[0].view.units.refreshed_ms.tolist()
     assert bench.run(job, service).processor.served[0].view.units.refreshed_ms.tolist() == ages

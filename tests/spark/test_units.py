@@ -180,7 +180,7 @@ def told(bench):
 def test_a_run_that_crashes_between_batches_goes_on_as_if_nothing_had_happened(
     spark, tmp_path, service, policy, view, monkeypatch
 ):
-    monkeypatch.setattr("bestbefore.engine.batch._SNAPSHOT_EVERY", 2)
+    monkeypatch.setattr("bestbefore.engine.served_view._SNAPSHOT_EVERY", 2)
     benches, asked = [], []
     for name in ("whole", "crashing"):
         (tmp_path / name).mkdir()
@@ -203,7 +203,7 @@ def test_a_run_that_crashes_between_batches_goes_on_as_if_nothing_had_happened(
     for column in ("refreshed_ms", "best_before_ms", "used_ms", "held"):
         one, other = (getattr(each.processor.served[0].view.units, column) for each in (first, second))
         assert one.tolist() == other.tolist()
-    assert first.state.saved == second.state.saved
+    assert first.state.view("bkg").saved == second.state.view("bkg").saved
 
 
 def crash_at(batch, bench):

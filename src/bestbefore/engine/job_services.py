@@ -66,7 +66,7 @@ def _own(section: Section, name: str, shared: Section) -> Section:
 
 def _window(plan_of: ServicePlan, plan: QueryPlan) -> NamedWindow:
     """The window whose width and slide say how long a join key is needed."""
-    windows = [each.window for each in plan.windows if each.window.name in plan_of.windows]
+    windows = [each.window for each in plan.windows if each.clause in plan_of.windows]
     if not windows:
         raise UnsupportedSparql(f"SERVICE <{plan_of.iri}> shares no variable with a WINDOW")
     return windows[0]

@@ -136,10 +136,10 @@ def _statistics(
     frames = [
         each
         for each, window in zip(mappings, query.windows, strict=True)
-        if window.window.name in plan.windows
+        if window.clause in plan.windows
     ]
     key = [column_of(each.name) for each in plan.join_key]
-    frame = reduce(_together, frames)
+    frame = reduce(_either if plan.alternative else _together, frames)
     grouped = frame.groupBy(WINDOW, *key, REMAINING).agg(F.sum(MAPPINGS).alias(MAPPINGS))
     known = " AND ".join(f"`{name}` IS NOT NULL" for name in key)
     columns = [f"`{name}` AS `{key_column(place)}`" for place, name in enumerate(key)]
@@ -167,6 +167,11 @@ def _together(left: DataFrame, right: DataFrame) -> DataFrame:
         f"{MAPPINGS} * other_{MAPPINGS} AS {MAPPINGS}",
         *rest,
     )
+
+
+def _either(left: DataFrame, right: DataFrame) -> DataFrame:
+    """The mappings of two windows of which either binds the join key."""
+    return left.unionByName(right, allowMissingColumns=True)
 
 
 def _quoted(columns: list[str]) -> list[str]:

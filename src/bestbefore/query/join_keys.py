@@ -11,21 +11,27 @@ from bestbefore.query.algebra import (
     Pattern,
     Project,
     Service,
+    Union,
     Variable,
     Window,
     children,
     expressions_of,
     visible_variables,
+    walk,
 )
 from bestbefore.query.expressions import exists_patterns
 
 
 @dataclass(frozen=True, slots=True)
 class JoinKey:
-    """The variables that a SERVICE shares with WINDOWs, in its own order, and whose they are."""
+    """The variables that a SERVICE shares with WINDOWs, in its own order, and whose they are.
+
+    `alternative` says that a mapping comes from one of the windows (UNION), not from all (a join).
+    """
 
     variables: tuple[Variable, ...]
-    windows: tuple[str, ...]
+    windows: tuple[Window, ...]
+    alternative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +66,22 @@ def join_key(service: Service, pattern: Pattern) -> JoinKey:
     _reach(pattern, meetings)
     met = meetings.met.get(id(service), [])
     shared = {variable for _, variables in met for variable in variables}
+    windows = tuple(dict.fromkeys(window for window, _ in met))
     return JoinKey(
         tuple(each for each in visible_variables(service) if each in shared),
-        tuple(dict.fromkeys(window.name for window, _ in met)),
+        windows,
+        alternative=_are_alternatives(windows, pattern),
     )
+
+
+def _are_alternatives(windows: tuple[Window, ...], pattern: Pattern) -> bool:
+    """Whether two of the windows stand on different sides of a UNION."""
+    for node in walk(pattern):
+        if isinstance(node, Union):
+            left, right = ({*walk(side)} & {*windows} for side in (node.left, node.right))
+            if (left - right) and (right - left):
+                return True
+    return False
 
 
 def _reach(pattern: Pattern, meetings: _Meetings) -> list[_Reach]:

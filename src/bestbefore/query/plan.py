@@ -41,12 +41,16 @@ class WindowPlan:
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """A SERVICE clause: its variables, those that windows bind, and the names of these windows."""
+    """A SERVICE clause: its variables, those that windows bind, and these windows.
+
+    `alternative` says that a mapping comes from one of them, not from all of them together.
+    """
 
     service: Service
     variables: tuple[Variable, ...]
     join_key: tuple[Variable, ...]
-    windows: tuple[str, ...]
+    windows: tuple[Window, ...]
+    alternative: bool = False
     thresholds: tuple[Threshold, ...] = ()
 
     @property
@@ -143,7 +147,7 @@ def plan(query: ContinuousQuery) -> QueryPlan:
 def _service_plan(service: Service, around: Pattern, written: Pattern) -> ServicePlan:
     key, names = join_key(service, around), visible_variables(service)
     thresholds = find_thresholds(written, names)
-    return ServicePlan(service, names, key.variables, key.windows, thresholds)
+    return ServicePlan(service, names, key.variables, key.windows, key.alternative, thresholds)
 
 
 def _only(clauses: Sequence[_Clause], keyword: str, names: list[str]) -> _Clause:

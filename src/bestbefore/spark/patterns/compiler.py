@@ -83,8 +83,10 @@ def _compile(pattern: Pattern, context: Context) -> Solutions:  # noqa: C901, PL
             return _graph(pattern, context)
         case Window(_, inner):
             return clause((context.dataset.windows or {})[pattern], inner, context)
-        case Service(_, inner):
-            return clause((context.dataset.services or {})[pattern], inner, context)
+        case Service(_, inner, silent):
+            found = clause((context.dataset.services or {})[pattern], inner, context)
+            # A silent service that did not answer gives a mapping that binds nothing.
+            return replace(found, bound=frozenset()) if silent else found
         case Group(inner):
             return _group(pattern, context)
         case Project(inner, variables):
