@@ -311,7 +311,8 @@ def test_intervals_from_the_service_s_own_column(bench, service):
     service.rows = lambda user: ((user, f'"{service.followers[user] + 60}"{INTEGER}'),)
     bench.mention((1_000, 1), (6_000, 2))
     running = bench.run(bench.job(view={"interval_variable": "?followers"}), service)
-    assert running.processor.served[0].view.units.interval_ms.tolist()[:3] == [60_000, 160_000, 260_000]
+    units = running.processor.served[0].view.units
+    assert units.interval_ms.tolist()[:3] == [60_000, 160_000, 260_000]
 
 
 def test_a_checkpoint_of_another_query_or_another_format_is_refused(bench, service):

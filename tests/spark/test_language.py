@@ -86,6 +86,7 @@ SHAPE = {"w": (10_000, 5_000)}
 
 MENTIONED = "WINDOW :w { ?user :isMentionedIn ?post }"
 FOLLOWED = "SERVICE :bkg { ?user :hasFollowers ?n }"
+COUNTED = "SELECT ?user (COUNT(*) AS ?c) { ?user :isMentionedIn ?post } GROUP BY ?user"
 QUERIES = {
     "an optional service": (f"{MENTIONED} OPTIONAL {{ {FOLLOWED} }}", "?user ?n", ""),
     "minus": (f"{MENTIONED} MINUS {{ {FOLLOWED} FILTER(?n > 200) }}", "?user ?post", ""),
@@ -122,8 +123,7 @@ QUERIES = {
         "",
     ),
     "values and a subquery": (
-        "VALUES ?user { :u1 :u2 :u3 } WINDOW :w { SELECT ?user (COUNT(*) AS ?c) "
-        f"{{ ?user :isMentionedIn ?post }} GROUP BY ?user }} {FOLLOWED}",
+        f"VALUES ?user {{ :u1 :u2 :u3 }} WINDOW :w {{ {COUNTED} }} {FOLLOWED}",
         "?user ?c ?n",
         "",
     ),

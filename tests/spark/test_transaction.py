@@ -85,7 +85,7 @@ def test_snapshots_replace_journals_and_old_segments_go(bench, service, job, mon
         bench.mention((11_000 + number * 5_000, number % 8))
     running = bench.run(job, service)
     checkpoint = bench.folder / "checkpoint"
-    assert running.state.snapshot_batch == 3
+    assert running.state.view("bkg").snapshot_batch == 3
     assert len(list((checkpoint / "services/bkg/view").iterdir())) == 1
     assert all(int(each.name[-12:]) > 3 for each in (checkpoint / "services/bkg/journal").iterdir())
     assert len(list((checkpoint / "buffer").iterdir())) <= 4

@@ -199,9 +199,10 @@ def test_a_run_that_crashes_between_batches_goes_on_as_if_nothing_had_happened(
     assert asked[0] == asked[1]
     assert whole.rows() == crashed.rows()
     assert told(whole) == told(crashed)
-    assert first.processor.served[0].view.keys == second.processor.served[0].view.keys
+    views = [each.processor.served[0].view for each in (first, second)]
+    assert views[0].keys == views[1].keys
     for column in ("refreshed_ms", "best_before_ms", "used_ms", "held"):
-        one, other = (getattr(each.processor.served[0].view.units, column) for each in (first, second))
+        one, other = (getattr(each.units, column) for each in views)
         assert one.tolist() == other.tolist()
     assert first.state.view("bkg").saved == second.state.view("bkg").saved
 
@@ -245,7 +246,7 @@ def test_flexible_budget_that_a_crash_wasted_is_spent(bench, service):
     spent = sum(map(len, calls))
     assert spent <= evaluations + 1
     assert spent > sum(record.elected for record in bench.reports)
-    assert running.state.saved == bench.reports[-1].saved == evaluations - spent
+    assert running.state.view("bkg").saved == bench.reports[-1].saved == evaluations - spent
     lines = [line for file in sorted(bench.folder.glob("quality/*.jsonl"))
              for line in file.read_text().splitlines()]  # fmt: skip
     assert [json.loads(line)["saved"] for line in lines] == [each.saved for each in bench.reports]
