@@ -238,6 +238,29 @@ def test_windows_of_so_many_elements(bench, events):
     assert sorted(given) == list(range(1, len(distinct) // 4 + 1))
 
 
+def test_static_graphs(bench, tmp_path, events):
+    """A default graph from one file, a named one from another; both count in every window."""
+    (tmp_path / "people.ttl").write_text(f"@prefix : <{EX}> . :u1 :team :red . :u2 :team :blue .")
+    (tmp_path / "teams.nt").write_text(f'<{EX}red> <{EX}motto> "go" .')
+    text = (
+        f"{PREFIX}REGISTER RSTREAM :out AS SELECT DISTINCT ?user ?team ?motto "
+        "FROM :people FROM NAMED :teams FROM NAMED WINDOW :w ON :s [RANGE 10s STEP 5s] "
+        f"WHERE {{ {MENTIONED} ?user :team ?team "
+        "OPTIONAL { GRAPH :teams { ?team :motto ?motto } } }"
+    )
+    graphs = {"people": {"path": "people.ttl"}, "teams": {"path": "teams.nt"}}
+    given = answers_of(bench, text, events, graphs=graphs)
+    red = frozenset({("user", f"{EX}u1"), ("team", f"{EX}red"), ("motto", "go")})
+    blue = frozenset({("user", f"{EX}u2"), ("team", f"{EX}blue")})
+    whole = expected("SELECT DISTINCT ?user", MENTIONED, events, **SHAPE)
+    for number, rows in whole.items():
+        users = {value for row in rows for _, value in row}
+        wanted = {red} if f"{EX}u1" in users else set()
+        wanted |= {blue} if f"{EX}u2" in users else set()
+        assert set(given[number]) == wanted
+    assert any(given.values())
+
+
 def test_ask_and_construct(bench, tmp_path, events):
     where = f"{MENTIONED} {FOLLOWED} FILTER(?n > 300)"
     asked = answers_of(bench, text_of("ASK", where, W10), events)

@@ -15,7 +15,7 @@ from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolv
 from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
-from bestbefore.query import parse_query
+from bestbefore.query import parse_query, plan
 from bestbefore.view import view_of
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +74,13 @@ def test_the_simulation_of_the_docs_runs():
     assert names["best"].policy == "WSJ-WBM"
 
 
+def test_the_query_of_the_page_on_queries_is_planned():
+    (text,) = blocks("docs/queries.md", "sparql")
+    planned = plan(parse_query(text))
+    assert len(planned.windows) == 2
+    assert [each.name for each in planned.services[0].join_key] == ["user"]
+
+
 def test_every_policy_is_described():
     page = (ROOT / "docs" / "policies.md").read_text()
     for name in (*rankers, *proposers, *replacements):
@@ -89,7 +96,14 @@ def test_every_command_is_documented_as_it_is():
 
 @pytest.mark.parametrize(
     "file",
-    ["README.md", "docs/job-file.md", "docs/policies.md", "docs/simulation.md", "CONTRIBUTING.md"],
+    [
+        "README.md",
+        "docs/job-file.md",
+        "docs/policies.md",
+        "docs/simulation.md",
+        "docs/queries.md",
+        "CONTRIBUTING.md",
+    ],
 )
 def test_links_lead_somewhere(file):
     targets = re.findall(r"\]\(([^)#:]+)[^)]*\)", (ROOT / file).read_text())
