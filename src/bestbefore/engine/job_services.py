@@ -27,7 +27,7 @@ def read_services(tables: Mapping[str, Any], plan: QueryPlan, base: Path) -> tup
         _service(each, sections[each.iri], shared, plan=plan, number=number, base=base)
         for number, each in enumerate(plan.services)
     )
-    for section in (*sections.values(), *(shared.values() if jobs else ())):
+    for section in sections.values():
         section.finish()
     return jobs
 
@@ -55,6 +55,8 @@ def _service(
         view=_view(own["view"], plan_of, base),
     )
     check_service(job)
+    for each in own.values():
+        each.finish()
     return job
 
 
