@@ -6,10 +6,10 @@ READY  := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit bench docs figure lock clean
+.PHONY: help demo test lint unit conformance bench docs figure lock clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 demo: $(READY) ## a live run: real SPARQL server, real stream, real Spark, one minute
 	@$(BIN)/bestbefore demo
@@ -25,6 +25,9 @@ lint: $(READY) ## format check, lint, types, layers
 
 unit: $(READY) ## the tests that need no JVM
 	$(PYTEST) tests/unit tests/contract tests/property tests/golden
+
+conformance: $(READY) ## the W3C's SPARQL 1.1 tests, with a score per folder
+	$(PYTEST) tests/conformance
 
 bench: $(READY) ## throughput and time per evaluation against a plain Spark job
 	$(BIN)/python -m benchmarks

@@ -12,6 +12,7 @@ from bestbefore.spark.patterns import Dataset, compile_pattern
 
 from .results import Bindings, Triples, Truth
 
+
 def _range(rows):
     """The range of the only window there is, as data: Spark 4 loses columns over literals."""
     zeros, never = pa.array([0] * rows, pa.int64()), pa.nulls(rows, pa.int64())
