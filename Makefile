@@ -6,10 +6,10 @@ READY  := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit bench reproduce docs figure lock clean
+.PHONY: help demo test lint unit conformance bench reproduce docs figure lock clean
 
 help: ## list the commands
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 demo: $(READY) ## a live run: real SPARQL server, real stream, real Spark, one minute
 	@$(BIN)/bestbefore demo
@@ -26,7 +26,10 @@ lint: $(READY) ## format check, lint, types, layers
 unit: $(READY) ## the tests that need no JVM
 	$(PYTEST) tests/unit tests/contract tests/property tests/golden tests/experiments
 
-bench: $(READY) ## elections, simulated runs, and the engine against a plain Spark job
+conformance: $(READY) ## the W3C's SPARQL 1.1 tests, with a score per folder
+	$(PYTEST) tests/conformance
+
+bench: $(READY) ## elections, simulated runs, compiled patterns, the engine against plain Spark
 	$(BIN)/python -m benchmarks
 
 reproduce: $(READY) ## simulate the papers' experiments anew into docs/reproduction.md

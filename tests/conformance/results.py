@@ -4,6 +4,7 @@ Numbers are equal by type and value, since a result may write 2.50 for 2.5; blan
 to their labels.
 """
 
+import struct
 from collections import Counter
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -17,7 +18,6 @@ from .manifest import file_of
 RS = "http://www.w3.org/2001/sw/DataAccess/tests/result-set#"
 _ROW = "urn:row:"
 _EXACT = ("integer", "decimal", "long", "int", "short", "byte", "nonNegativeInteger")
-_INEXACT = ("float", "double")
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,10 @@ def by_value(term):
     try:
         if mark and local in _EXACT:
             return f'"{Decimal(form).normalize():f}"^^{local}'
-        if mark and local in _INEXACT:
+        if mark and local == "double":
             return f'"{float(form)!r}"^^{local}'
+        if mark and local == "float":
+            return f'"{struct.unpack("f", struct.pack("f", float(form)))[0]!r}"^^{local}'
     except (InvalidOperation, ValueError):
         pass
     return term

@@ -19,7 +19,7 @@ SAME = [
     (bindings({"x": "_:a", "y": "_:b"}), bindings({"x": "_:b", "y": "_:a"})),
     (bindings({"x": "_:a"}, {"x": "_:a"}), bindings({"x": "_:c"}, {"x": "_:c"})),
     (bindings({"x": "<a:1>"}, {"x": "<a:2>"}), bindings({"x": "<a:2>"}, {"x": "<a:1>"})),
-    (Truth(True), Truth(True)),
+    (Truth(value=True), Truth(value=True)),
     (
         Triples(frozenset({("_:a", "<a:p>", "_:b"), ("_:b", "<a:p>", '"x"')})),
         Triples(frozenset({("_:b", "<a:p>", "_:a"), ("_:a", "<a:p>", '"x"')})),
@@ -35,7 +35,7 @@ DIFFERENT = [
     (bindings({"x": "<a:1>"}), bindings({"x": "<a:1>", "y": '""'})),
     (bindings({"x": '"a"@en'}), bindings({"x": '"a"'})),
     (bindings(), bindings({})),
-    (Truth(True), Truth(False)),
+    (Truth(value=True), Truth(value=False)),
     (
         Triples(frozenset({("_:a", "<a:p>", "_:b")})),
         Triples(frozenset({("_:a", "<a:p>", "_:a")})),

@@ -31,7 +31,7 @@ from bestbefore.query import (
 )
 from bestbefore.query.expressions import Aggregate, Exists, operands
 from bestbefore.query.rebuilding import with_children, with_expressions, with_operands
-from bestbefore.rdf.terms import BlankNode
+from bestbefore.rdf.terms import IRI, BlankNode
 
 from . import terms
 
@@ -239,3 +239,20 @@ def _labelled(pattern, mark):
         return BlankNode(f"{term.label}{mark}") if isinstance(term, BlankNode) else term
 
     return replace(pattern, subject=label(pattern.subject), object=label(pattern.object))
+
+
+def without_clauses(pattern):
+    """The pattern with a named graph in the place of each WINDOW and SERVICE, to be run locally."""
+
+    def tested(expression):
+        if isinstance(expression, Exists):
+            return replace(expression, pattern=without_clauses(expression.pattern))
+        return with_operands(expression, tested)
+
+    below = with_expressions(with_children(pattern, without_clauses), tested)
+    match below:
+        case Service(Variable() as graph, inner, _):
+            return Graph(graph, inner)
+        case Service(iri, inner, _) | Window(iri, inner):
+            return Graph(IRI(iri if ":" in iri else f"urn:{iri}"), inner)
+    return below

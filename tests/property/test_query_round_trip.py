@@ -1,7 +1,7 @@
 """The law of printing: what is printed reads back as the same query."""
 
 import pyoxigraph
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bestbefore.query import (
@@ -37,6 +37,7 @@ from .patterns import (
     sliced,
     where,
     with_labels_apart,
+    without_clauses,
 )
 
 FIXED = settings(max_examples=150, deadline=None, derandomize=True)
@@ -118,9 +119,11 @@ def test_a_printed_query_reads_back_as_the_same_query(query):
 
 
 @FIXED
-@given(group.map(with_labels_apart))
+@given(group.map(with_labels_apart).map(without_clauses))
 def test_a_printed_pattern_is_sparql_for_another_engine(pattern):
-    pyoxigraph.Store().query(f"ASK {{ {print_pattern(pattern)} }}")
+    text = print_pattern(pattern)
+    assume("!()" not in text)  # which Oxigraph does not know
+    pyoxigraph.Store().query(f"ASK {{ {text} }}")
 
 
 @FIXED

@@ -185,6 +185,14 @@ def expression_variables(expression: Expression) -> tuple[Variable, ...]:
     return tuple(dict.fromkeys(found))
 
 
+def own_variables(expression: Expression) -> tuple[Variable, ...]:
+    """The variables that an expression reads itself, without those in the patterns of EXISTS."""
+    if isinstance(expression, Variable):
+        return (expression,)
+    found = (each for part in operands(expression) for each in own_variables(part))
+    return tuple(dict.fromkeys(found))
+
+
 def exists_patterns(expression: Expression) -> tuple["Pattern", ...]:
     """The patterns of EXISTS in an expression, in the order they are written."""
     if isinstance(expression, Exists):

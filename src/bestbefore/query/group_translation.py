@@ -115,7 +115,7 @@ def _bound(group: Pattern, node: Node, source: Source) -> Pattern:
     if variable in variables(group) and isinstance(leaf, Leaf):
         message = f"BIND cannot set ?{variable.name}, which the group before it uses"
         raise error_at(source.token(leaf), f"{message}; choose another name")
-    return Extend(group, variable, expression)
+    return source.notes.at(source.token(node), Extend(group, variable, expression))
 
 
 def _element(node: Node, source: Source) -> Pattern:

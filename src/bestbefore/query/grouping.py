@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from bestbefore.query.aggregation import Aggregates
 from bestbefore.query.algebra import Extend, Group, OrderCondition, Pattern, variables
 from bestbefore.query.expression_translation import Context, translate_expression
-from bestbefore.query.expressions import Aggregate, Call, Expression, Variable, operands
+from bestbefore.query.expressions import Aggregate, Call, Expression, Variable, own_variables
 from bestbefore.query.rebuilding import with_operands
 from bestbefore.query.source import Source
 from bestbefore.query.syntax import Leaf, Node, Tree
@@ -73,9 +73,9 @@ def check_items(
         raise error_at(source.token(node), message)
     known = set(keys)
     for item in items:
-        read = (item.variable,) if item.expression is None else _read(item.expression)
+        read = (item.variable,) if item.expression is None else own_variables(item.expression)
         for variable in read:
-            if variable not in known:
+            if variable not in known and not variable.hidden:
                 raise _not_grouped(variable, item.token)
         known.add(item.variable)
 
@@ -84,13 +84,6 @@ def _not_grouped(variable: Variable, token: Token) -> Exception:
     message = f"?{variable.name} has many values in a group"
     advice = f"add it to GROUP BY, or aggregate it, such as SAMPLE(?{variable.name})"
     return error_at(token, f"{message}; {advice}")
-
-
-def _read(expression: Expression) -> tuple[Variable, ...]:
-    """The variables that an expression reads itself, without those of EXISTS and aggregates."""
-    if isinstance(expression, Variable):
-        return () if expression.hidden else (expression,)
-    return tuple(each for part in operands(expression) for each in _read(part))
 
 
 def grouped(
@@ -102,7 +95,7 @@ def grouped(
     what SELECT names.
     """
     selected = {each.variable for each in clauses.items}
-    for variable in (each for condition in clauses.having for each in _read(condition)):
+    for variable in (each for condition in clauses.having for each in own_variables(condition)):
         if variable in selected - set(keys) - set(variables(pattern)):
             message = f"HAVING comes before SELECT and does not know ?{variable.name}"
             raise error_at(clauses.having_token, f"{message}; repeat the expression that it names")

@@ -33,6 +33,7 @@ from bestbefore.query.expressions import (
     exists_patterns,
     expression_variables,
     operands,
+    own_variables,
 )
 from bestbefore.query.join_keys import join_key
 from bestbefore.query.printing import print_expression
@@ -150,7 +151,10 @@ def _check_template(query: ContinuousQuery) -> None:
 
 
 def _check_expressions(query: ContinuousQuery, pattern: Pattern) -> None:
-    """Refuse variables that nothing binds where they are used; EXISTS also sees what is around."""
+    """Refuse variables that nothing binds where they are used.
+
+    EXISTS also sees what is around, but a WINDOW in it does not: it is evaluated on its own.
+    """
     match pattern:
         case Project(inner, names):
             _check_bound(query, pattern, inner, names, "selected")
@@ -160,21 +164,16 @@ def _check_expressions(query: ContinuousQuery, pattern: Pattern) -> None:
         case Extend(inner, _, expression):
             place = f"used in {print_expression(expression)}"
             _check_bound(query, pattern, inner, _needed(expression), place)
-    for child in children(pattern):
-        _check_expressions(query, child)
+    tested = (each for part in expressions_of(pattern) for each in exists_patterns(part))
+    windows = (each for inner in tested for each in windows_of(inner))
+    for below in (*children(pattern), *windows):
+        _check_expressions(query, below)
 
 
 def _needed(expression: Expression) -> Iterator[Variable]:
     """The variables without which an expression is an error; some functions expect unbound ones."""
     excused = set(_excused(expression))
-    return (each for each in _read(expression) if each not in excused)
-
-
-def _read(expression: Expression) -> Iterator[Variable]:
-    if isinstance(expression, Variable):
-        yield expression
-    for part in operands(expression):
-        yield from _read(part)
+    return (each for each in own_variables(expression) if each not in excused)
 
 
 def _excused(expression: Expression) -> Iterator[Variable]:

@@ -38,8 +38,8 @@ from bestbefore.rdf.terms import IRI, to_sparql
 
 
 def print_pattern(pattern: Pattern) -> str:
-    """The SPARQL text of a pattern, as it stands between the braces of a group."""
-    return _print_select(pattern) if is_select(pattern) else " ".join(print_elements(pattern))
+    """The SPARQL text of a pattern, as it stands in a group, with or without others around it."""
+    return " ".join(print_elements(pattern))
 
 
 def print_expression(expression: Expression) -> str:
@@ -49,7 +49,7 @@ def print_expression(expression: Expression) -> str:
 
 def print_group(pattern: Pattern) -> str:
     """The SPARQL text of a pattern with its braces."""
-    return f"{{ {print_pattern(pattern)} }}"
+    return f"{{ {print_select(pattern) if is_select(pattern) else print_pattern(pattern)} }}"
 
 
 def print_iri(iri: str) -> str:
@@ -159,7 +159,8 @@ def print_values(values: Values) -> str:
     return f"VALUES ({names}) {{ {' '.join(f'({row})' for row in rows)} }}"
 
 
-def _print_select(pattern: Pattern) -> str:
+def print_select(pattern: Pattern) -> str:
+    """The SPARQL text of a pattern that is a subquery, without its braces."""
     parts = select_parts(pattern)
     where = print_group(parts.grouped.where if parts.grouped else parts.where)
     return " ".join([print_select_clause(parts), "WHERE", where, *print_modifiers(parts)])

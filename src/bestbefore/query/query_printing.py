@@ -20,7 +20,7 @@ from bestbefore.query.printing import (
     print_elements,
     print_iri,
     print_modifiers,
-    print_pattern,
+    print_select,
     print_select_clause,
     print_triples,
 )
@@ -50,7 +50,7 @@ def print_sparql(form: Form, pattern: Pattern, dataset: DatasetClause) -> str:
 def _print_body(form: Form, pattern: Pattern, clauses: list[str]) -> list[str]:
     parts = select_parts(pattern) if isinstance(form, Select) else form_parts(pattern)
     where = parts.grouped.where if parts.grouped else parts.where
-    elements = [print_pattern(where)] if is_select(where) else print_elements(where)
+    elements = [print_select(where)] if is_select(where) else print_elements(where)
     return [
         _print_form(form, parts),
         *clauses,

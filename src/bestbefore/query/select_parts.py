@@ -48,7 +48,18 @@ class SelectParts:
 
 def is_select(pattern: Pattern) -> bool:
     """Whether a pattern can only be written as a subquery."""
-    return isinstance(pattern, Slice | Distinct | Reduced | Project | OrderBy | Group)
+    if isinstance(pattern, Group):
+        return bool(pattern.keys or pattern.aggregates)
+    return isinstance(pattern, Slice | Distinct | Reduced | Project | OrderBy)
+
+
+def is_grouped(pattern: Pattern) -> bool:
+    """Whether a pattern is a group with clauses around it that are evaluated after grouping."""
+    while isinstance(pattern, Extend | Filter | OrderBy):
+        pattern = pattern.pattern
+    if isinstance(pattern, Join) and isinstance(pattern.right, Values):
+        return is_grouped(pattern.left)
+    return isinstance(pattern, Group)
 
 
 def select_parts(pattern: Pattern) -> SelectParts:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from bestbefore.errors import UnsupportedSparql
 from bestbefore.query.algebra import (
     BGP,
     Ask,
@@ -24,6 +25,7 @@ from bestbefore.query.select_translation import translate_modifiers, translate_s
 from bestbefore.query.source import Source
 from bestbefore.query.spelling import spell
 from bestbefore.query.syntax import Leaf, Node, Tree, parse_tree
+from bestbefore.query.text import unsupported_at
 from bestbefore.query.triples import translate_template
 from bestbefore.rdf.terms import IRI
 
@@ -51,7 +53,18 @@ def translate(source: Source, default_window: str | None) -> Body:
         return enclose(pattern, default_window, source.notes) if default_window else pattern
 
     form, pattern = _solved(tree, Context(source, group, "the query"))
-    return Body(form, pattern, _dataset(tree, source))
+    dataset = _dataset(tree, source)
+    if default_window and dataset.default:
+        raise _mixed_graph(tree, source)
+    return Body(form, pattern, dataset)
+
+
+def _mixed_graph(tree: Node, source: Source) -> UnsupportedSparql:
+    """The refusal of a default graph that is part window and part static graph."""
+    clauses = (each for each in tree.all("datasetClause") if isinstance(each, Node))
+    clause = next(each for each in clauses if "default" in each.parts)
+    instead = "write FROM NAMED WINDOW and WINDOW { … } for what is in the stream"
+    return unsupported_at(source.token(clause), "FROM next to FROM STREAM", instead=instead)
 
 
 def _solved(tree: Node, context: Context) -> tuple[Form, Pattern]:

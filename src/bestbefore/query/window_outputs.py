@@ -26,7 +26,7 @@ from bestbefore.query.algebra import (
     visible_variables,
 )
 from bestbefore.query.conditions import is_volatile
-from bestbefore.query.expressions import exists_patterns, expression_variables
+from bestbefore.query.expressions import exists_patterns, own_variables
 from bestbefore.rdf.terms import BlankNode
 
 
@@ -55,7 +55,7 @@ def _outside(pattern: Pattern, clause: Window) -> Iterator[Pattern]:
 
 def _looked_at(node: Pattern) -> tuple[Variable, ...]:
     """The variables that a node itself names."""
-    read = tuple(each for part in expressions_of(node) for each in expression_variables(part))
+    read = tuple(each for part in expressions_of(node) for each in own_variables(part))
     match node:
         case BGP() | PathPattern() | Values() | Project() | Window() | Service():
             return variables(node)

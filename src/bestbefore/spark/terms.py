@@ -82,7 +82,8 @@ def literal(lexical_form: str, ending: str = "''") -> str:
 def json_term(term: Cheap) -> str:
     """The term as a struct in the shape of a SPARQL 1.1 JSON result term."""
     kind = (
-        f"CASE WHEN {is_iri(term)} THEN 'uri' WHEN {is_blank(term)} THEN 'bnode' ELSE 'literal' END"
+        f"CASE WHEN {is_iri(term)} THEN 'uri' WHEN {is_blank(term)} THEN 'bnode' "
+        f"WHEN {is_literal(term)} THEN 'literal' END"
     )
     value = f"CASE WHEN {is_blank(term)} THEN substr({term}, 3) ELSE {text(term)} END"
     ending = f"CASE WHEN {is_literal(term)} THEN {suffix(term)} END"

@@ -4,8 +4,10 @@ from bestbefore.errors import QueryError
 from bestbefore.query import (
     BGP,
     Construct,
+    Distinct,
     Filter,
     Join,
+    Project,
     Select,
     Service,
     TriplePattern,

@@ -1,7 +1,8 @@
 """Joins and triple patterns in an order that keeps what is in between small.
 
 What shares a variable with what came before comes first; then what is no SERVICE, so that there are
-keys to ask it for; then what has more bound terms; then what is written first.
+keys to ask it for; then what has more bound terms; then what is written first. Clauses count no
+bound terms: WINDOWs stay in their order, and so do SERVICEs.
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from bestbefore.query.algebra import (
     Variable,
     services_of,
     variables,
+    windows_of,
 )
 from bestbefore.query.rebuilding import with_children
 from bestbefore.query.rewrites.join_operands import join_all, join_operands
@@ -26,10 +28,13 @@ from bestbefore.rdf.terms import BlankNode
 
 @dataclass(frozen=True, slots=True)
 class _Operand:
-    """What the order depends on: the names to join on, the bound terms, and if it is remote."""
+    """What the order depends on: the names to join on, the bound terms, and if it is remote.
+
+    `bound` is None for what holds a clause.
+    """
 
     names: frozenset[Variable | BlankNode]
-    bound: int
+    bound: int | None
     remote: bool = False
 
 
@@ -55,7 +60,8 @@ def _order(operands: list[_Operand]) -> list[int]:
     def rank(number: int) -> tuple[bool, bool, int]:
         operand = operands[number]
         shared = len(operand.names & known)
-        return bool(order) and not shared, operand.remote, -(operand.bound + shared)
+        score = 0 if operand.bound is None else operand.bound + shared
+        return bool(order) and not shared, operand.remote, -score
 
     while remaining:
         best = min(remaining, key=rank)
@@ -66,25 +72,31 @@ def _order(operands: list[_Operand]) -> list[int]:
 
 
 def _of_triple(pattern: TriplePattern) -> _Operand:
-    terms = (pattern.subject, pattern.predicate, pattern.object)
+    terms = _terms(pattern)
     names = frozenset(each for each in terms if isinstance(each, Variable | BlankNode))
     return _Operand(names, _bound(*terms))
 
 
 def _of_pattern(pattern: Pattern) -> _Operand:
-    return _Operand(frozenset(variables(pattern)), _best(pattern), bool(services_of(pattern)))
+    remote = bool(services_of(pattern))
+    bound = None if remote or windows_of(pattern) else _best(pattern)
+    return _Operand(frozenset(variables(pattern)), bound, remote)
 
 
 def _best(pattern: Pattern) -> int:
     """The bound terms of the triple pattern that has most; given values are as good as bound."""
     match pattern:
         case BGP(triples):
-            return max((_of_triple(each).bound for each in triples), default=0)
+            return max((_bound(*_terms(each)) for each in triples), default=0)
         case PathPattern(subject, _, object_):
             return _bound(subject, object_)
         case Values():
             return 3
     return 0
+
+
+def _terms(pattern: TriplePattern) -> tuple[PatternTerm, PatternTerm, PatternTerm]:
+    return pattern.subject, pattern.predicate, pattern.object
 
 
 def _bound(*terms: PatternTerm) -> int:

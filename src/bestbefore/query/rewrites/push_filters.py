@@ -34,6 +34,7 @@ from bestbefore.query.certainty import certain_variables
 from bestbefore.query.conditions import conjunction, conjuncts, is_stable
 from bestbefore.query.expressions import Expression, expression_variables
 from bestbefore.query.rebuilding import with_children
+from bestbefore.query.select_parts import is_grouped, is_select
 
 
 def push_filters(pattern: Pattern) -> Pattern:
@@ -80,9 +81,6 @@ def _push(  # noqa: PLR0911 - one case per node
             return None
         case Join() | LeftJoin() | Minus() | Union():
             return _push_aside(condition, pattern)
-        case Filter(_, inner):
-            pushed = _push(condition, inner)
-            return None if pushed is None else replace(pattern, pattern=pushed)
         case Extend(_, variable, _) if variable in read:
             return None
         case Graph(name, _) if name in read:
@@ -91,11 +89,25 @@ def _push(  # noqa: PLR0911 - one case per node
             return None
         case Project(_, names) if not read <= set(names):
             return None
-        case (
-            Extend() | Graph() | Group() | Project() | Window() | Distinct() | Reduced() | OrderBy()
-        ):
+        case Extend() | Graph() | Group() | Window():
             return replace(pattern, pattern=_settle(condition, pattern.pattern))
+        case Filter() | Project() | Distinct() | Reduced() | OrderBy():
+            return _push_through(condition, pattern)
     assert_never(pattern)
+
+
+def _push_through(
+    condition: Expression, pattern: Filter | Project | Distinct | Reduced | OrderBy
+) -> Pattern | None:
+    """A pattern with a condition further down than just below its root, unless that is its WHERE.
+
+    Between the clauses of a SELECT over groups no FILTER can be written.
+    """
+    inner = pattern.pattern
+    if isinstance(pattern, Project | OrderBy) and not is_select(inner) and not is_grouped(inner):
+        return replace(pattern, pattern=_settle(condition, inner))
+    pushed = _push(condition, inner)
+    return None if pushed is None else replace(pattern, pattern=pushed)
 
 
 def _push_aside(condition: Expression, pattern: Join | LeftJoin | Minus | Union) -> Pattern | None:

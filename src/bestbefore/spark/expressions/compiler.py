@@ -27,7 +27,7 @@ from bestbefore.query.expressions import (
 from bestbefore.spark.columns import column_of
 from bestbefore.spark.expressions import comparison, numbers
 from bestbefore.spark.expressions.casts import cast
-from bestbefore.spark.expressions.functions import FUNCTIONS, WITH_CONSTANTS, blank_node
+from bestbefore.spark.expressions.functions import FUNCTIONS, WITH_CONSTANTS, blank_node, iri_of
 from bestbefore.spark.expressions.values import (
     Booleans,
     Numbers,
@@ -118,8 +118,8 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
         case In(operand, choices, negated):
             found = _is_in(value_of(operand, scope), [value_of(each, scope) for each in choices])
             return Booleans(f"(NOT {found})" if negated else found)
-        case Call(function, arguments):
-            return _call(function, arguments, scope)
+        case Call():
+            return _call(expression, scope)
         case Cast(datatype, operand):
             return cast(datatype, value_of(operand, scope))
         case Exists(pattern, negated):
@@ -164,13 +164,15 @@ def _is_in(operand: Value, choices: list[Value]) -> str:
     return let(comparable(operand), found)
 
 
-def _call(function: str, arguments: tuple[Expression, ...], scope: Scope) -> Value:
-    values = [value_of(each, scope) for each in arguments]
-    match function:
+def _call(call: Call, scope: Scope) -> Value:
+    values = [value_of(each, scope) for each in call.arguments]
+    match call.function:
         case "BOUND":
             return Booleans(f"({term_of(values[0])} IS NOT NULL)")
         case "BNODE":
             return blank_node(values, scope.solution)
-    if function in WITH_CONSTANTS:
-        return WITH_CONSTANTS[function](values, arguments)
-    return FUNCTIONS[function](values)
+        case "IRI":
+            return iri_of(values[0], call.base)
+    if call.function in WITH_CONSTANTS:
+        return WITH_CONSTANTS[call.function](values, call.arguments)
+    return FUNCTIONS[call.function](values)

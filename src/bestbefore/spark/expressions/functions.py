@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bestbefore.query.expressions import Constant, Expression
-from bestbefore.rdf.terms import IRI
+from bestbefore.query.expressions import Expression
 from bestbefore.spark import terms
 from bestbefore.spark.expressions import dates, iris, numbers, strings
 from bestbefore.spark.expressions.values import (
@@ -87,15 +86,13 @@ def _encoded(arguments: Sequence[Value]) -> Value:
     return Strings(encoded_for_uri(characters_of(arguments[0])))
 
 
-def iri_of(arguments: Sequence[Value], written: Sequence[Expression]) -> Value:
-    """IRI: an IRI as it is, or one made from a string and the query's base, if it is given."""
-    base = next((each.term.value for each in written[1:]
-                 if isinstance(each, Constant) and isinstance(each.term, IRI)), None)  # fmt: skip
-    if isinstance(arguments[0], Strings):
-        return Terms(iris.iri(arguments[0].sql, base))
+def iri_of(argument: Value, base: str | None) -> Value:
+    """IRI: an IRI as it is, or one made from a string and the query's base, if it has one."""
+    if isinstance(argument, Strings):
+        return Terms(iris.iri(argument.sql, base))
     return Terms(
         let(
-            term_of(arguments[0]),
+            term_of(argument),
             lambda term: (
                 f"CASE WHEN {terms.is_iri(term)} THEN {term} "
                 f"ELSE {iris.iri(string_of(Terms(term)), base)} END"
@@ -161,5 +158,4 @@ FUNCTIONS: dict[str, Function] = {
 WITH_CONSTANTS: dict[str, Callable[[Sequence[Value], Sequence[Expression]], Value]] = {
     "REGEX": strings.matched,
     "REPLACE": strings.replaced,
-    "IRI": iri_of,
 }

@@ -8,6 +8,8 @@ _BASE = re.compile(
     r"(?P<scheme>[^:/?#]+:)(?P<authority>//[^/?#]*)?(?P<path>[^?#]*)(?P<query>\?[^#]*)?"
 )
 _ABSOLUTE = quote("^[A-Za-z][A-Za-z0-9+.-]*:")
+# A relative path may not begin with what looks like a scheme.
+_WRONG = quote("^[^/?#]*:")
 _FORBIDDEN = quote(r"[\x00-\x20<>\"{}|^`\\]")
 
 
@@ -17,7 +19,8 @@ def iri(text: str, base: str | None) -> str:
         text,
         lambda reference: (
             f"CASE WHEN {reference} RLIKE {_FORBIDDEN} THEN NULL "
-            f"WHEN {reference} RLIKE {_ABSOLUTE} THEN concat('<', {reference}, '>')"
+            f"WHEN {reference} RLIKE {_ABSOLUTE} THEN concat('<', {reference}, '>') "
+            f"WHEN {reference} RLIKE {_WRONG} THEN NULL"
             + (f" ELSE concat('<', {_resolved(reference, base)}, '>') END" if base else " END")
         ),
     )

@@ -84,10 +84,15 @@ def inexact(value: str, kind: str | int) -> str:
     return let(
         value,
         lambda number: (
-            f"CASE WHEN {number} IS NOT NULL THEN named_struct('k', {kind}, 'e', {NO_EXACT}, 'd', "
-            f"IF({kind} = {FLOAT}, CAST(CAST({number} AS FLOAT) AS DOUBLE), {number})) END"
+            f"CASE WHEN {number} IS NOT NULL THEN named_struct('k', {kind}, 'e', {NO_EXACT}, "
+            f"'d', {_rounded(number, kind)}) END"
         ),
     )
+
+
+def _rounded(value: str, kind: str | int) -> str:
+    """A double with the precision of its type."""
+    return f"IF({kind} = {FLOAT}, CAST(CAST({value} AS FLOAT) AS DOUBLE), {value})"
 
 
 def constant(form: str, datatype: str) -> Cheap | None:
@@ -140,8 +145,12 @@ def _arithmetic(op: str, one: Cheap, other: Cheap) -> str:
     # Integers divide into decimals.
     kind = f"greatest({one}.k, {other}.k{f', {DECIMAL}' if op == '/' else ''})"
     exactly = _times(f"{one}.e", f"{other}.e") if op == "*" else f"{one}.e {op} {other}.e"
-    doubles = double_of(one), double_of(other)
-    inexactly = let_both(*doubles, _divide) if op == "/" else f"{doubles[0]} {op} {doubles[1]}"
+    doubles = [_rounded(double_of(each), kind) for each in (one, other)]
+    inexactly = (
+        let_both(doubles[0], doubles[1], _divide)
+        if op == "/"
+        else f"{doubles[0]} {op} {doubles[1]}"
+    )
     return (
         f"CASE WHEN {both_exact} THEN {exact(exactly, kind)} "
         f"WHEN {one} IS NOT NULL AND {other} IS NOT NULL THEN {inexact(inexactly, kind)} END"

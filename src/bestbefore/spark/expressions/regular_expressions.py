@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from pyspark import SparkContext
+from pyspark.errors import IllegalArgumentException
 
 from bestbefore.spark.sql import NO_TERM, guarded, let, quote
 
@@ -101,10 +102,8 @@ def _from_data(pattern: str, flags: str) -> str:
 def _is_valid(java: str) -> bool:
     try:
         _compiled(java)
-    except Exception as error:
-        if "PatternSyntaxException" in str(error):
-            return False
-        raise
+    except IllegalArgumentException:
+        return False
     return True
 
 

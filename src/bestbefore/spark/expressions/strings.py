@@ -130,14 +130,15 @@ def part(arguments: Sequence[Value]) -> Value:
 
 def _between(text: str, first: Cheap, count: Cheap) -> str:
     """The characters at places p with first ≤ p < first + count, whatever these numbers are."""
-    begin = f"greatest({first}, 1D)"
-    # A text is never longer than an INT says.
+    # No text is longer than an INT can say.
+    begin = f"least(greatest({first}, 1D), 2147483647D)"
     end = f"least({first} + {count}, 2147483647D)"
-    undefined = f"isnan({first}) OR isnan({first} + {count})"
-    wanted = (
-        f"substr({text}, CAST(least({begin}, 2147483647D) AS INT), CAST({end} - {begin} AS INT))"
+    empty = f"isnan({first}) OR isnan({first} + {count}) OR {end} <= {begin}"
+    wanted = f"substr({text}, CAST({begin} AS INT), CAST({end} - {begin} AS INT))"
+    return (
+        f"CASE WHEN {text} IS NULL OR {first} IS NULL OR {count} IS NULL THEN NULL "
+        f"WHEN {empty} THEN '' ELSE {wanted} END"
     )
-    return f"IF({undefined} OR {end} <= {begin}, IF({text} IS NULL, NULL, ''), {wanted})"
 
 
 def matched(arguments: Sequence[Value], written: Sequence[Expression]) -> Value:

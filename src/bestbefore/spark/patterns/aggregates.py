@@ -5,9 +5,8 @@ COUNT and SAMPLE pass over errors; one error makes any other aggregate an error.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import assert_never
 
-from bestbefore.query.expressions import Aggregate
+from bestbefore.query.expressions import Aggregate, AggregateFunction
 from bestbefore.spark.expressions import Scope, numbers
 from bestbefore.spark.expressions.comparison import sort_key
 from bestbefore.spark.expressions.compiler import value_of
@@ -55,25 +54,7 @@ def prepared(aggregate: Aggregate, scope: Scope) -> str:
 
 def summary(aggregate: Aggregate, column: str, rows: Rows) -> Summary:
     """How an aggregate is computed from the column that was prepared for it."""
-    argument = name(column)
-    wrong = f"bool_or({rows.present} AND {argument} IS NULL)"
-    match aggregate.function:
-        case "COUNT":
-            return Summary((_count(aggregate, argument, rows),), _count_term)
-        case "SUM" | "AVG" if aggregate.distinct:
-            return Summary((wrong, f"collect_set({argument})"), _of_set(aggregate))
-        case "SUM":
-            return Summary((wrong, *_totals(argument, rows)), _sum_term)
-        case "AVG":
-            count = f"sum(IF({rows.present}, {rows.weight}, 0L))"
-            return Summary((wrong, *_totals(argument, rows), count), _average_term)
-        case "MIN" | "MAX" as function:
-            return Summary((wrong, f"{function}({argument})"), _extreme_term)
-        case "SAMPLE":
-            return Summary((f"min({argument})",), str)
-        case "GROUP_CONCAT":
-            return Summary((wrong, _texts(aggregate, argument, rows)), _concatenation(aggregate))
-    assert_never(aggregate.function)
+    return _SUMMARIES[aggregate.function](aggregate, name(column), rows)
 
 
 def freshness(column: str) -> str:
@@ -84,17 +65,36 @@ def freshness(column: str) -> str:
     return f"aggregate(collect_set({name(column)}), 1D, (product, each) -> product * each)"
 
 
-def _count(aggregate: Aggregate, argument: Cheap, rows: Rows) -> str:
+def _wrong(argument: Cheap, rows: Rows) -> str:
+    """Whether the argument is an error in one of the mappings."""
+    return f"bool_or({rows.present} AND {argument} IS NULL)"
+
+
+def _counted(aggregate: Aggregate, argument: Cheap, rows: Rows) -> Summary:
     counted = f"{rows.present} AND {argument} IS NOT NULL"
     if not aggregate.distinct:
-        return f"sum(IF({counted}, {rows.weight}, 0L))"
+        return Summary((f"sum(IF({counted}, {rows.weight}, 0L))",), _count_term)
     whole = f"struct({', '.join(['1', *map(name, rows.names)])})"
     thing = whole if aggregate.argument is None else argument
-    return f"count(DISTINCT IF({counted}, {thing}, NULL))"
+    return Summary((f"count(DISTINCT IF({counted}, {thing}, NULL))",), _count_term)
 
 
 def _count_term(count: Cheap) -> str:
     return literal(f"CAST({count} AS STRING)", quote(numbers.INTEGER_SUFFIXES[0]))
+
+
+def _summed(aggregate: Aggregate, argument: Cheap, rows: Rows) -> Summary:
+    wrong = _wrong(argument, rows)
+    if aggregate.distinct:
+        return Summary((wrong, f"collect_set({argument})"), _of_set(aggregate))
+    return Summary((wrong, *_totals(argument, rows)), _sum_term)
+
+
+def _averaged(aggregate: Aggregate, argument: Cheap, rows: Rows) -> Summary:
+    if aggregate.distinct:
+        return _summed(aggregate, argument, rows)
+    count = f"sum(IF({rows.present}, {rows.weight}, 0L))"
+    return Summary((_wrong(argument, rows), *_totals(argument, rows), count), _average_term)
 
 
 def _totals(argument: Cheap, rows: Rows) -> tuple[str, str, str]:
@@ -154,8 +154,24 @@ def _of_numbers(aggregate: Aggregate, several: Cheap) -> str:
     return f"IF(exists({several}, each -> each IS NULL), NULL, {total})"
 
 
+def _extreme(aggregate: Aggregate, argument: Cheap, rows: Rows) -> Summary:
+    """MIN or MAX, in the order of ORDER BY."""
+    parts = (_wrong(argument, rows), f"{aggregate.function}({argument})")
+    return Summary(parts, _extreme_term)
+
+
+def _sampled(aggregate: Aggregate, argument: Cheap, rows: Rows) -> Summary:  # noqa: ARG001
+    """SAMPLE: always the same one, so that a repeated batch gives the same answer."""
+    return Summary((f"min({argument})",), str)
+
+
 def _extreme_term(wrong: Cheap, extreme: Cheap) -> str:
     return f"IF({wrong}, NULL, {extreme}.term)"
+
+
+def _concatenated(aggregate: Aggregate, argument: Cheap, rows: Rows) -> Summary:
+    parts = (_wrong(argument, rows), _texts(aggregate, argument, rows))
+    return Summary(parts, _concatenation(aggregate))
 
 
 def _texts(aggregate: Aggregate, argument: Cheap, rows: Rows) -> str:
@@ -178,3 +194,14 @@ def _concatenation(aggregate: Aggregate) -> Callable[..., str]:
         return f"IF({wrong} OR {nameless}, NULL, {joined})"
 
     return term
+
+
+_SUMMARIES: dict[AggregateFunction, Callable[[Aggregate, Cheap, Rows], Summary]] = {
+    "COUNT": _counted,
+    "SUM": _summed,
+    "AVG": _averaged,
+    "MIN": _extreme,
+    "MAX": _extreme,
+    "SAMPLE": _sampled,
+    "GROUP_CONCAT": _concatenated,
+}

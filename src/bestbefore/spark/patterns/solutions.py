@@ -7,10 +7,10 @@ window. What is not monotone (OPTIONAL, MINUS, aggregates …) spreads ranges to
 
 Beside variables a frame may have these columns; what operators do with them:
 
-- `mappings`, how many equal mappings a row stands for (1 if absent): a join multiplies, OPTIONAL too
+- `mappings`, how many equal mappings a row stands for (1 if absent): a join multiplies, as OPTIONAL
   where there is a match; FILTER, MINUS and EXISTS keep that of the left; an aggregate weighs by it,
   DISTINCT forgets it; LIMIT, OFFSET and functions that draw anew expand it into single rows.
-- `fresh`, the probability that the row is fresh (1 if absent): a join multiplies, OPTIONAL too where
+- `fresh`, the probability that the row is fresh (1 if absent): a join multiplies, as OPTIONAL where
   there is a match; FILTER, MINUS and EXISTS keep that of the left; a group has the product of the
   distinct values, since rows of one unit share theirs; DISTINCT takes the largest.
 - `time`, when the mapping begins to leave the window (null: never): a join takes the earlier one, a
