@@ -22,7 +22,7 @@ def described(query):
     lines = [print_query(query), describe_algebra(found.around), ""]
     lines += [f"window <{each.window.name}> gives {names(each.outputs)}" for each in found.windows]
     for service in found.services:
-        windows = ", ".join(f"<{name}>" for name in service.windows)
+        windows = ", ".join(f"<{each.name}>" for each in service.windows)
         lines.append(f"service <{service.iri}> joins on {names(service.join_key)} of {windows}")
     lines += [f"threshold {each}" for each in found.thresholds]
     return "\n".join(lines) + "\n"

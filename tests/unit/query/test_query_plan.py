@@ -29,7 +29,7 @@ def test_the_influencer_query(influencers):
     assert found.service == join.right
     assert (found.window_variables, found.service_variables) == ((user, post), (user, followers))
     assert found.join_key == (user,)
-    assert found.services[0].windows == (E + "w",)
+    assert [each.name for each in found.services[0].windows] == [E + "w"]
     assert found.window_outputs == (user,)
     assert found.around == query.pattern
 
@@ -121,7 +121,7 @@ def test_several_windows(registered):
         ["user", "post"],
         ["post", "author"],
     ]
-    assert found.services[0].windows == (E + "w",)
+    assert [each.name for each in found.services[0].windows] == [E + "w"]
     with pytest.raises(UnsupportedSparql, match="several WINDOW clauses"):
         _ = found.window
 
@@ -143,7 +143,7 @@ def test_several_windows(registered):
 def test_the_join_key_of_a_service_inside_something(registered, where, key):
     (service,) = plan(parse_query(registered(where, "ASK"))).services
     assert names(service.join_key) == key
-    assert service.windows == (E + "w",)
+    assert [each.name for each in service.windows] == [E + "w"]
 
 
 @pytest.mark.parametrize(
