@@ -11,6 +11,7 @@ from bestbefore.query import ContinuousQuery, QueryPlan, Variable, describe_alge
 from bestbefore.spark.columns import FRESH, TIME, WINDOW, column_of
 from bestbefore.spark.content import WindowContent
 from bestbefore.spark.session import tune
+from bestbefore.spark.sources import mapping_of
 from bestbefore.time import format_duration
 from bestbefore.windows import SlidingWindow
 
@@ -22,10 +23,23 @@ def describe_job(job: Job) -> Sections:
     """The effective job: every setting with its value, secrets left out."""
     lines = [f"policy.name = {job.policy.name}", f"budget.refreshes = {job.budget}"]
     lines += [f"policy.seed = {job.seed}", f"query.trigger = {job.trigger}"]
-    for name in ("stream", "service", "view", "sink"):
+    for stream in job.streams:
+        lines += _settings(f"streams.{stream.name}", stream)
+    for name in ("service", "view", "sink"):
         lines += _settings(name, getattr(job, name))
     lines.append(f"checkpoint.path = {job.checkpoint}")
-    return [("job", "\n".join(lines)), ("maintenance", "\n".join(_maintenance(job)))]
+    maintenance = ("maintenance", "\n".join(_maintenance(job)))
+    return [("job", "\n".join(lines)), *_row_mappings(job), maintenance]
+
+
+def _row_mappings(job: Job) -> Sections:
+    """The triples that a row of a stream gives, with the columns in braces."""
+    sections = []
+    for stream in job.streams:
+        if stream.source is not None and (mapping := mapping_of(stream.source)) is not None:
+            lines = [f"time: {{{mapping.timestamp}}}", *map(str, mapping.triples)]
+            sections.append((f"triples of a row of {stream.name}", "\n".join(lines)))
+    return sections
 
 
 def _maintenance(job: Job) -> list[str]:

@@ -6,18 +6,18 @@ from typing import Literal
 from bestbefore.maintenance import Policy
 from bestbefore.query import ContinuousQuery, QueryPlan
 from bestbefore.service import ClientSettings
-from bestbefore.spark.sources import FolderSource
+from bestbefore.spark.sources import Source
 
 AVAILABLE_NOW = "available-now"
 
 
 @dataclass(frozen=True)
 class StreamJob:
-    """The stream: where it comes from and how late its elements may be."""
+    """A stream: where it comes from and how late its elements may be."""
 
     name: str
     iri: str
-    source: FolderSource | None
+    source: Source | None
     allowed_lateness_ms: int = 0
     clock_skew_ms: int = 86_400_000
 
@@ -52,11 +52,11 @@ class SinkJob:
 
 @dataclass(frozen=True)
 class Job:
-    """One continuous query with its stream, service, budget, policy, view, sink and checkpoint."""
+    """One continuous query with its streams, service, budget, policy, view, sink and checkpoint."""
 
     query: ContinuousQuery
     plan: QueryPlan
-    stream: StreamJob
+    streams: tuple[StreamJob, ...]
     service: ClientSettings
     budget: int
     policy: Policy
@@ -67,6 +67,12 @@ class Job:
     trigger: str = AVAILABLE_NOW
     t0_ms: int | None = None
     full_windows_only: bool = False
+
+    @property
+    def stream(self) -> StreamJob:
+        """The only stream, of a query that has one."""
+        (stream,) = self.streams
+        return stream
 
     @property
     def join_key(self) -> tuple[str, ...]:

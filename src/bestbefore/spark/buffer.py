@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import ELEMENT_FIELDS, INTAKE
+from bestbefore.spark.columns import ELEMENT_FIELDS, EVENT, INTAKE, STREAM, TIME
 
 # Spark lists more than 32 paths with a job of its own.
 _MOST_SEGMENTS = 24
@@ -82,7 +82,7 @@ class Buffer:
     def quarantined(self, spark: SparkSession, name: str) -> DataFrame:
         """The lines of a segment that could not be read, each with the reason."""
         rows = spark.read.schema(INTAKE).parquet(f"{self.root}/{name}")
-        return rows.filter(F.col("reason").isNotNull()).select("reason", "raw")
+        return rows.filter(F.col("reason").isNotNull()).select("reason", "raw", STREAM)
 
     def without_before(self, opening_ms: int) -> "Buffer":
         """The buffer less the segments that no window from `opening_ms` on can need."""
@@ -120,12 +120,12 @@ class _Judgement:
         """The elements, and the quarantined with their raw text and reason."""
         ahead = f"(reason IS NULL AND time > {self.horizon_ms})"
         columns = [
-            f"CASE WHEN {self._element} THEN {name} END AS {name}" for name in ELEMENT_FIELDS
+            f"CASE WHEN {self._element} THEN {name} END AS {name}" for name in (TIME, *"spo")
         ]
         raw = f"CASE WHEN {ahead} THEN to_json(struct(time, s, p, o)) ELSE raw END AS raw"
         reason = f"CASE WHEN {ahead} THEN '{_AHEAD}' ELSE reason END AS reason"
         return batch.filter(f"reason IS NOT NULL OR NOT ({self._late})").selectExpr(
-            *columns, raw, reason
+            *columns, STREAM, EVENT, raw, reason
         )
 
 
