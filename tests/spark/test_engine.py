@@ -289,7 +289,7 @@ def test_a_streaming_dataframe_that_the_caller_hands_over(bench, service):
     schema = "ts long, s string, p string, o string"
     frame = bench.spark.readStream.schema(schema).json(str(bench.folder / "rows"))
     job = bench.job()
-    job = replace(job, stream=replace(job.stream, source=None))
+    job = replace(job, streams=(replace(job.streams[0], source=None),))
     with pytest.raises(InputError, match="'s' has source = 'dataframe': hand one over"):
         bench.run(job, service)
     bench.run(job, service, streams={"s": frame})

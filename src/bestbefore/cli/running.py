@@ -22,8 +22,9 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     job = load_job(path)
     if follow and job.trigger == AVAILABLE_NOW:
         job = replace(job, trigger=_FOLLOW_TRIGGER)
-    if job.stream.source is not None:
-        job.stream.source.check()
+    for stream in job.streams:
+        if stream.source is not None:
+            stream.source.check()
     for service in job.services:
         console.print(
             f"{path}: {service.name}: {service.policy.name}, {service.budget} refreshes per "

@@ -73,7 +73,7 @@ class BatchProcessor:
         records = list[Quality]()
         if due is not None:
             small = is_small(buffer.elements)
-            streams = tuple(each.window.streams for each in self.job.plan.windows)
+            streams = self.job.streams_of_windows()
             contents = WindowContents(
                 elements, due.instants, streams, due.first, due.last, together=small
             )
@@ -107,12 +107,12 @@ class BatchProcessor:
     def _take_in(self, batch: DataFrame, number: int) -> tuple[Buffer, Intake]:
         buffer = Buffer(f"{self.storage.root}/buffer", self.state.segments)
         name = _batch_name(number)
-        latest, lateness = self.state.latest_ms, self.job.stream.allowed_lateness_ms
         buffer, intake = buffer.add(
             batch,
             name,
-            watermark_ms=None if latest is None else latest - lateness,
-            horizon_ms=self.clock() + self.job.stream.clock_skew_ms,
+            watermark_ms=watermark_of(self.job, self.state),
+            horizon_ms=self.clock() + self.job.clock_skew_ms,
+            streams=tuple(each.name for each in self.job.streams),
         )
         if intake.quarantined:
             bad = buffer.quarantined(batch.sparkSession, name)
@@ -130,7 +130,11 @@ class BatchProcessor:
         )
         if intake.latest_ms is None or intake.earliest_ms is None:
             return state
-        state = replace(state, latest_ms=max(intake.latest_ms, state.latest_ms or 0))
+        latest = {
+            name: max(time, state.latest.get(name, time))
+            for name, time in {**state.latest, **intake.latest_of}.items()
+        }
+        state = replace(state, latest=latest)
         if state.t0_ms is not None or counts_elements(self.job):
             return state
         return self._started(state, intake.earliest_ms)

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from threading import Lock
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.engine.batch import BatchProcessor, Report
-from bestbefore.engine.job import AVAILABLE_NOW, Job
+from bestbefore.engine.job import AVAILABLE_NOW, Job, StreamJob
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, sink_of
 from bestbefore.engine.state import Commits, State
@@ -17,8 +19,10 @@ from bestbefore.engine.view_start import service_pattern
 from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
 from bestbefore.query import print_query
 from bestbefore.service import Service, SparqlClient
+from bestbefore.spark.columns import STREAM
+from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
-from bestbefore.spark.sources import elements_of
+from bestbefore.spark.sources import file_failure
 from bestbefore.spark.static_graphs import StaticGraphs, read_graphs
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
@@ -67,6 +71,8 @@ class RunningQuery:
         cause = self.batches.failure or error
         if isinstance(cause, BestbeforeError):
             return cause
+        if unreadable := file_failure(str(cause)):
+            return unreadable
         lines = [line for line in str(cause).splitlines() if line.strip()]
         return WorkError(f"the query stopped: {lines[0] if lines else type(cause).__name__}")
 
@@ -169,19 +175,25 @@ class Engine:
         return RunningQuery(writer.start(), batches)
 
     def _intake(self, job: Job, streams: Mapping[str, DataFrame]) -> DataFrame:
-        given = streams.get(job.stream.name)
+        """The intake rows of all streams, each with the name of its stream."""
+        frames = [
+            self._rows_of(each, streams).withColumn(STREAM, F.lit(each.name))
+            for each in job.streams
+        ]
+        return reduce(DataFrame.unionByName, frames)
+
+    def _rows_of(self, stream: StreamJob, streams: Mapping[str, DataFrame]) -> DataFrame:
+        given = streams.get(stream.name)
         if given is not None:
             if not given.isStreaming:
-                raise InputError(
-                    f"the DataFrame for the stream {job.stream.name!r} is not streaming"
-                )
+                raise InputError(f"the DataFrame for the stream {stream.name!r} is not streaming")
             return elements_of(given)
-        if job.stream.source is None:
+        if stream.source is None:
             raise InputError(
-                f"the stream {job.stream.name!r} has source = 'dataframe': hand one over, "
-                f"engine.start(job, streams={{{job.stream.name!r}: frame}})"
+                f"the stream {stream.name!r} has source = 'dataframe': hand one over, "
+                f"engine.start(job, streams={{{stream.name!r}: frame}})"
             )
-        return job.stream.source.stream(self.spark)
+        return stream.source.stream(self.spark)
 
 
 def _static(job: Job) -> StaticGraphs | None:

@@ -23,6 +23,7 @@ from bestbefore.spark.answers import evaluations
 from bestbefore.spark.columns import AT, FRESH, OPENING, TIME, WINDOW, column_of
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import tune
+from bestbefore.spark.sources import mapping_of
 from bestbefore.time import format_duration
 from bestbefore.windows import Instants, SlidingWindow
 
@@ -33,13 +34,24 @@ _WIDTH = 160
 def describe_job(job: Job) -> Sections:
     """The effective job: every setting with its value, secrets left out."""
     lines = [f"query.trigger = {job.trigger}", *_settings("query.report", job.report)]
-    for name in ("stream", "sink"):
-        lines += _settings(name, getattr(job, name))
+    for stream in job.streams:
+        lines += _settings(f"streams.{stream.name}", stream)
+    lines += _settings("sink", job.sink)
     lines.append(f"checkpoint.path = {job.checkpoint}")
-    sections = [("job", "\n".join(lines))]
+    sections = [("job", "\n".join(lines)), *_row_mappings(job)]
     for service in job.services:
         sections.append((f"service {service.name}", "\n".join(_service_settings(service))))
         sections.append((f"maintenance of {service.name}", "\n".join(_maintenance(service))))
+    return sections
+
+
+def _row_mappings(job: Job) -> Sections:
+    """The triples that a row of a stream gives, with the columns in braces."""
+    sections = []
+    for stream in job.streams:
+        if stream.source is not None and (mapping := mapping_of(stream.source)) is not None:
+            lines = [f"time: {{{mapping.timestamp}}}", *map(str, mapping.triples)]
+            sections.append((f"triples of a row of {stream.name}", "\n".join(lines)))
     return sections
 
 

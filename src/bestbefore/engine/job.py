@@ -9,18 +9,18 @@ from bestbefore.engine.reports import ReportJob
 from bestbefore.maintenance import Policy
 from bestbefore.query import ContinuousQuery, NamedWindow, QueryPlan, ServicePlan, Threshold
 from bestbefore.service import ClientSettings
-from bestbefore.spark.sources import FolderSource
+from bestbefore.spark.sources import Source
 
 AVAILABLE_NOW = "available-now"
 
 
 @dataclass(frozen=True)
 class StreamJob:
-    """The stream: where it comes from and how late its elements may be."""
+    """A stream: where it comes from and how late its elements may be."""
 
     name: str
     iri: str
-    source: FolderSource | None
+    source: Source | None
     allowed_lateness_ms: int = 0
     clock_skew_ms: int = 86_400_000
 
@@ -88,7 +88,7 @@ class Job:
 
     query: ContinuousQuery
     plan: QueryPlan
-    stream: StreamJob
+    streams: tuple[StreamJob, ...]
     services: tuple[ServiceJob, ...]
     sink: SinkJob
     checkpoint: str
@@ -97,3 +97,20 @@ class Job:
     trigger: str = AVAILABLE_NOW
     t0_ms: int | None = None
     full_windows_only: bool = False
+
+    @property
+    def allowed_lateness_ms(self) -> int:
+        """How long windows wait for stragglers: as long as the latest stream may be late."""
+        return max(each.allowed_lateness_ms for each in self.streams)
+
+    def streams_of_windows(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the streams of each WINDOW clause."""
+        return tuple(
+            tuple(each.name for each in self.streams if each.iri in window.window.streams)
+            for window in self.plan.windows
+        )
+
+    @property
+    def clock_skew_ms(self) -> int:
+        """How far ahead of the clock an element may be."""
+        return max(each.clock_skew_ms for each in self.streams)

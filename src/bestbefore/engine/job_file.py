@@ -6,14 +6,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bestbefore.engine.job import AVAILABLE_NOW, Job, SinkJob, StreamJob
+from bestbefore.engine.job import AVAILABLE_NOW, Job, SinkJob
 from bestbefore.engine.job_names import sections_for
 from bestbefore.engine.job_section import Section, located
 from bestbefore.engine.job_services import read_services
 from bestbefore.engine.reports import ReportJob, ReportStrategy
+from bestbefore.engine.stream_section import read_streams
 from bestbefore.errors import JobError, nearest
-from bestbefore.query import ContinuousQuery, QueryPlan, parse_query, plan
-from bestbefore.spark.sources import FolderSource
+from bestbefore.query import ContinuousQuery, parse_query, plan
 
 _SECTIONS = (
     "query",
@@ -60,7 +60,7 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     job = Job(
         query=query,
         plan=query_plan,
-        stream=_stream(tables, query_plan, base),
+        streams=read_streams(tables, _streams_of(query), base=base),
         services=read_services(tables, query_plan, base),
         graphs=_graphs(tables, query, base),
         sink=_sink(_section(tables, "sink"), base),
@@ -91,29 +91,9 @@ def _query_text(section: Section, base: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _stream(tables: Mapping[str, Any], query_plan: QueryPlan, base: Path) -> StreamJob:
-    iri = query_plan.windows[0].window.streams[0]
-    section = sections_for(tables, "streams", [iri])[iri]
-    source = None
-    if section.choice("source", ("folder", "dataframe"), "folder") == "folder":
-        path = section.required_text("path", "the folder with the stream's files")
-        source = FolderSource(
-            path=str(located(base, path)),
-            format=section.choice("format", ("jsonl", "tsv"), "jsonl"),  # type: ignore[arg-type]
-            payload=section.choice("payload", ("ntriples", "json-ld"), "ntriples"),  # type: ignore[arg-type]
-            time_field=section.text("timestamp", "ts") or "ts",
-            data_field=section.text("data", "data") or "data",
-            files_per_batch=section.optional_integer("files_per_batch"),
-        )
-    stream = StreamJob(
-        name=section.name.removeprefix("streams."),
-        iri=iri,
-        source=source,
-        allowed_lateness_ms=section.duration_ms("allowed_lateness", "0s") or 0,
-        clock_skew_ms=section.duration_ms("clock_skew", "1d") or 0,
-    )
-    section.finish()
-    return stream
+def _streams_of(query: ContinuousQuery) -> tuple[str, ...]:
+    """The streams of the query's windows, each once, in the query's order."""
+    return tuple(dict.fromkeys(iri for window in query.windows for iri in window.streams))
 
 
 def _sink(section: Section, base: Path) -> SinkJob:

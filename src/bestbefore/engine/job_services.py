@@ -1,6 +1,5 @@
 """The services of a job file: endpoints, each with its budget, policy and local view."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -84,15 +83,8 @@ def _client(section: Section, plan_of: ServicePlan) -> ClientSettings:
     if agent := section.text("user_agent"):
         given["user_agent"] = agent
     if variable := section.text("token_env"):
-        given["authorization"] = f"Bearer {_secret(section.name, variable)}"
+        given["authorization"] = f"Bearer {section.secret('token_env', variable)}"
     return ClientSettings(**given)
-
-
-def _secret(section: str, variable: str) -> str:
-    """A secret from the environment: job files are shared, secrets are not."""
-    if not (secret := os.environ.get(variable)):
-        raise JobError(f"{section}.token_env: the environment variable {variable} is not set")
-    return secret
 
 
 def _view(section: Section, plan_of: ServicePlan, base: Path) -> ViewJob:

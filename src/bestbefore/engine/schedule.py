@@ -68,8 +68,13 @@ def first_evaluation(job: Job, instants: Instants, earliest_ms: int) -> int:
 
 
 def watermark_of(job: Job, state: State) -> int | None:
-    """The time before which no element is expected any more."""
-    return None if state.latest_ms is None else state.latest_ms - job.stream.allowed_lateness_ms
+    """The time before which no element of any stream is expected any more.
+
+    It follows the stream that is furthest behind, and begins when all have had an element.
+    """
+    if state.latest_ms is None or any(each.name not in state.latest for each in job.streams):
+        return None
+    return state.latest_ms - job.allowed_lateness_ms
 
 
 def due_evaluations(job: Job, state: State) -> Due | None:

@@ -45,7 +45,7 @@ class State:
     begun_ms: int | None = None
     first_evaluation: int = 1
     next_evaluation: int = 1
-    latest_ms: int | None = None
+    latest: Mapping[str, int] = field(default_factory=dict)
     segments: tuple[Segment, ...] = ()
     views: Mapping[str, ViewState] = field(default_factory=dict)
     anchor: Anchor = field(default_factory=Anchor)
@@ -61,6 +61,11 @@ class State:
     def taken_in(self) -> tuple[int, int, int]:
         """All elements, late ones and quarantined lines so far."""
         return self.elements, self.late, self.quarantined
+
+    @property
+    def latest_ms(self) -> int | None:
+        """The time of the latest element of the stream that is furthest behind."""
+        return min(self.latest.values(), default=None)
 
     def view(self, service: str) -> ViewState:
         """The state of a service's view."""

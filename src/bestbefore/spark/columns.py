@@ -8,6 +8,8 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 WINDOW = "window"
 TIME = "time"
+STREAM = "stream"
+EVENT = "event"
 FROM_WINDOW = "from_window"
 TO_WINDOW = "to_window"
 MAPPINGS = "mappings"
@@ -23,16 +25,20 @@ AT = "at"
 OPENING = "opening"
 STREAM = "stream"
 
-ELEMENT_FIELDS = ("time", "s", "p", "o")
-
 ELEMENTS = StructType(
     [
-        StructField("time", LongType()),
+        StructField(TIME, LongType()),
         StructField("s", StringType()),
         StructField("p", StringType()),
         StructField("o", StringType()),
+        # Where the triple came from: its stream's name, and a number that the triples of one
+        # event share.
+        StructField(STREAM, StringType()),
+        StructField(EVENT, LongType()),
     ]
 )
+
+ELEMENT_FIELDS = tuple(ELEMENTS.fieldNames())
 
 INTAKE = StructType(
     [*ELEMENTS.fields, StructField("raw", StringType()), StructField("reason", StringType())]

@@ -28,7 +28,7 @@ def test_three_sections_are_enough_and_the_rest_has_defaults(tmp_path):
     assert job.services[0].policy.name == "WSJ-WBM"
     assert job.sink.path == str(tmp_path / "answers")
     assert job.checkpoint == str(tmp_path / "checkpoint")
-    assert job.stream.source.path == str(tmp_path / "stream")
+    assert job.streams[0].source.path == str(tmp_path / "stream")
     assert job.trigger == "available-now"
 
 
@@ -48,7 +48,7 @@ def test_settings_arrive():
             query={"text": QUERY, "trigger": "2s", "t0": 500, "full_windows_only": True},
         )
     )
-    assert (job.stream.allowed_lateness_ms, job.stream.source.format) == (5_000, "tsv")
+    assert (job.streams[0].allowed_lateness_ms, job.streams[0].source.format) == (5_000, "tsv")
     assert (job.services[0].client.units_per_request, job.services[0].client.timeout_s) == (1, 3.0)
     assert (job.services[0].budget, job.services[0].policy.name, job.services[0].seed) == (
         0,
