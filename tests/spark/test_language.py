@@ -238,6 +238,32 @@ def test_windows_of_so_many_elements(bench, events):
     assert sorted(given) == list(range(1, len(distinct) // 4 + 1))
 
 
+def test_two_streams_wait_for_each_other(bench, tmp_path, events):
+    """Mentions come in one stream and likes in another, which is read later."""
+    text = (
+        f"{PREFIX}REGISTER RSTREAM :out AS SELECT ?user ?post ?other "
+        "FROM NAMED WINDOW :a ON :mentions [RANGE 10s STEP 5s] "
+        "FROM NAMED WINDOW :b ON :likings [RANGE 10s STEP 5s] "
+        "WHERE { WINDOW :a { ?user :isMentionedIn ?post } WINDOW :b { ?user :likes ?other } }"
+    )
+    for name, word in (("mentions", "isMentionedIn"), ("likings", "likes")):
+        one = type(bench)(bench.spark, tmp_path / name)
+        one.folder.mkdir()
+        one.feed([each for each in events if word in each[1]])
+    streams = {name: {"path": f"{name}/stream"} for name in ("mentions", "likings")}
+    bench.run(bench.job(text, streams=streams, **EVERYTHING))
+    where = "WINDOW :a { ?user :isMentionedIn ?post } WINDOW :b { ?user :likes ?other }"
+    latest = min(
+        max(ts for ts, data in events if word in data) for word in ("isMentionedIn", "likes")
+    )
+    whole = expected("SELECT *", where, events, a=SHAPE["w"], b=SHAPE["w"])
+    given = {number: len(each["rows"]) for number, each in bench.answers().items()}
+    assert given == {
+        number: sum(rows.values()) for number, rows in whole.items() if number * 5_000 < latest
+    }
+    assert any(given.values())
+
+
 def test_static_graphs(bench, tmp_path, events):
     """A default graph from one file, a named one from another; both count in every window."""
     (tmp_path / "people.ttl").write_text(f"@prefix : <{EX}> . :u1 :team :red . :u2 :team :blue .")

@@ -138,14 +138,16 @@ def test_several_streams_are_told_apart_by_their_iris(tmp_path):
         ("a", "urn:a", 0),
         ("b", "urn:b", 2_000),
     ]
-    unnamed = {**sections, "a": {"path": "a"}}
-    with pytest.raises(JobError, match=r"has iri = 'urn:a'; there are: \[streams.b\] iri = 'urn:b"):
-        read_streams({"streams": unnamed}, iris, base=tmp_path)
-    with pytest.raises(JobError, match=r"the query has no use for \[streams.b\]: remove it"):
+    by_name = {**sections, "a": {"path": "a"}}
+    assert read_streams({"streams": by_name}, iris, base=tmp_path)[0].name == "a"
+    with pytest.raises(JobError, match=r"streams.b.iri = 'urn:b': the query's streams are <urn:a>"):
         read_streams({"streams": sections}, ["urn:a"], base=tmp_path)
-    twice = {"a": {"iri": "urn:a", "path": "a"}, "b": {"path": "b"}}
-    with pytest.raises(JobError, match="one of these sections, remove the others: streams.a, st"):
+    twice = {"a": {"iri": "urn:a", "path": "a"}, "c": {"path": "c", "iri": "urn:a"}}
+    with pytest.raises(JobError, match=r"\[streams.a\] and \[streams.c\] both stand for <urn:a>"):
         read_streams({"streams": twice}, ["urn:a"], base=tmp_path)
+    nobody = {"a": {"path": "a"}, "c": {"path": "c"}}
+    with pytest.raises(JobError, match=r"\[streams.c\] stands for no one IRI of the query"):
+        read_streams({"streams": nobody}, ["urn:a"], base=tmp_path)
 
 
 def test_explain_shows_the_triples_of_a_row_and_no_secrets(tmp_path, monkeypatch):

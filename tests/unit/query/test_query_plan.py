@@ -47,7 +47,6 @@ def test_clauses_in_groups_are_found(registered):
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        (WINDOW, "the query has no SERVICE clause"),
         (
             f"WINDOW :v {{ ?user :p ?x }} {SERVICE}",
             "the window <http://example.org/v> is not declared",
