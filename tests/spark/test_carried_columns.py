@@ -57,7 +57,7 @@ def dataset(spark):
         session.createDataFrame(pa.table(each)).coalesce(1)
         for each in (MAPPINGS, SLICES, {"window": [1, 2, 3]})
     )
-    return Dataset(windows={"w": mappings}, services={"s": slices}, origin=lambda: due)
+    return Dataset(windows={WINDOW: mappings}, services={SERVICE: slices}, origin=lambda: due)
 
 
 def rows_of(dataset, pattern, *columns):

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from bestbefore.query import parse_sparql
 from bestbefore.rdf.terms import decode, to_sparql
 from bestbefore.spark.answers import answer_rows
-from bestbefore.spark.columns import ELEMENTS
 from bestbefore.spark.content import WindowContent
 from bestbefore.spark.patterns import Dataset, compile_solutions
 from bestbefore.spark.patterns.solutions import spread
@@ -41,7 +40,7 @@ def found_by_spark(session, query, elements):
     form, pattern, _ = parse_sparql(PREFIX + query)
     frame = session.createDataFrame(
         pa.Table.from_pylist(
-            [dict(zip(ELEMENTS.fieldNames(), each, strict=True)) for each in elements],
+            [dict(zip(("time", "s", "p", "o"), each, strict=True)) for each in elements],
             schema=pa.schema([("time", pa.int64()), *((name, pa.string()) for name in "spo")]),
         )
     )

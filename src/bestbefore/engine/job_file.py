@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bestbefore.engine.job import AVAILABLE_NOW, Job, SinkJob
+from bestbefore.engine.job_check import check_windows
 from bestbefore.engine.job_names import sections_for
 from bestbefore.engine.job_section import Section, located
 from bestbefore.engine.job_services import read_services
@@ -55,6 +56,7 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     query_section = _section(tables, "query")
     query = parse_query(_query_text(query_section, base))
     query_plan = plan(query)
+    check_windows(query_plan)
     checkpoint_section = _section(tables, "checkpoint")
     _section(tables, "qos").finish()
     job = Job(

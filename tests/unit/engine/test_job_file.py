@@ -2,7 +2,7 @@ import pytest
 
 from bestbefore.engine import load_job, read_job
 from bestbefore.engine.explanation import describe_job
-from bestbefore.errors import InputError, JobError
+from bestbefore.errors import InputError, JobError, UnsupportedSparql
 
 QUERY = """PREFIX : <http://example.org/>
 REGISTER RSTREAM :influencers AS
@@ -198,3 +198,14 @@ def test_a_file_that_is_not_there_or_no_toml(tmp_path):
     bad.write_text("[query\n")
     with pytest.raises(JobError, match="not TOML: .*line 1"):
         load_job(bad)
+
+
+def test_windows_of_so_many_elements_stand_alone():
+    text = (
+        "PREFIX : <http://example.org/> REGISTER RSTREAM :q AS SELECT * "
+        "FROM NAMED WINDOW :a ON :s [ELEMENTS 5] FROM NAMED WINDOW :b ON :s [RANGE 5s] "
+        "WHERE { WINDOW :a { ?x :p ?y } WINDOW :b { ?x :q ?z } }"
+    )
+    sections = {"query": {"text": text}, "streams": {"s": {"source": "dataframe"}}}
+    with pytest.raises(UnsupportedSparql, match="window <http://example.org/a> counts elements"):
+        read_job(sections)
