@@ -73,8 +73,8 @@ def test_a_malformed_query_names_line_and_column(bestbefore):
 
 
 def test_unsupported_sparql_is_named_with_its_place(bestbefore):
-    line = with_query(bestbefore, "\n}\n", "\n OPTIONAL { ?user :x ?y } }\n")
-    assert "OPTIONAL" in line
+    line = with_query(bestbefore, "\n}\n", "\n SERVICE ?at { ?user :x ?y } }\n")
+    assert "SERVICE ?at is not supported" in line
     assert "line 7, column 2" in line
 
 
