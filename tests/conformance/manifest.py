@@ -20,9 +20,9 @@ FOLDERS = (
 
 def suite_root():
     """The folder of the suites, or None; `BESTBEFORE_RDF_TESTS` says where else it is."""
-    beside = Path(__file__).parents[2].parent / "shared" / "data" / "rdf-tests" / "sparql"
+    beside = Path(__file__).parents[2].parent / "shared" / "data" / "rdf-tests"
     root = Path(os.environ.get("BESTBEFORE_RDF_TESTS", beside))
-    return root if (root / "sparql11").is_dir() else None
+    return next((each for each in (root, root / "sparql") if (each / "sparql11").is_dir()), None)
 
 
 @dataclass(frozen=True)

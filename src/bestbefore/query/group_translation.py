@@ -21,6 +21,7 @@ from bestbefore.query.algebra import (
     Window,
     variables,
 )
+from bestbefore.query.depth import check_number
 from bestbefore.query.expression_translation import Context, translate_expression
 from bestbefore.query.expressions import And, Expression, Variable
 from bestbefore.query.inline_data import translate_values
@@ -70,7 +71,9 @@ def _parts(tree: Tree, source: Source) -> tuple[Pattern, Expression | None]:
     parts = [part for part in _all_parts(tree) if isinstance(part, Node)]
     elements = [part for part in parts if part.name != "Filter"]
     pattern: Pattern = EMPTY
-    for run in _runs(elements):
+    runs = _runs(elements)
+    check_number(runs)
+    for run in runs:
         pattern = _with_run(pattern, run, source)
     context = expression_context(source, "FILTER")
     filters = [part.parts["expr"] for part in parts if part.name == "Filter"]
@@ -121,6 +124,7 @@ def _bound(group: Pattern, node: Node, source: Source) -> Pattern:
 def _element(node: Node, source: Source) -> Pattern:
     match node:
         case Node("GroupOrUnionGraphPattern"):
+            check_number(node.all("graph"))
             sides = [translate_group(each, source) for each in node.all("graph")]
             return reduce(Union, sides)
         case Node("InlineData"):

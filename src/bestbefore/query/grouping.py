@@ -1,10 +1,11 @@
 """Grouping: GROUP BY and aggregates out of a parse tree (SPARQL 1.1 section 18.2.4.1)."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from bestbefore.query.aggregation import Aggregates
 from bestbefore.query.algebra import Extend, Group, OrderCondition, Pattern, variables
+from bestbefore.query.depth import check_number
 from bestbefore.query.expression_translation import Context, translate_expression
 from bestbefore.query.expressions import Aggregate, Call, Expression, Variable, own_variables
 from bestbefore.query.rebuilding import with_operands
@@ -38,7 +39,9 @@ def group_keys(
 ) -> tuple[Pattern, tuple[Variable, ...]]:
     """What GROUP BY groups by; an expression becomes a variable of the pattern."""
     keys: dict[Variable, None] = {}
-    for condition in clause.all("condition") if isinstance(clause, Node) else ():
+    conditions = clause.all("condition") if isinstance(clause, Node) else ()
+    check_number([each for each in conditions if not isinstance(each, Leaf)])
+    for condition in conditions:
         named, expression = _condition(condition, context)
         if named is None and isinstance(expression, Variable):
             keys[expression] = None
@@ -92,32 +95,54 @@ def grouped(
     """The clauses over groups, and the groups.
 
     A variable of HAVING or ORDER BY that is no key is sampled, as SPARQL says; ORDER BY also sees
-    what SELECT names.
+    what SELECT names. Aggregates are numbered as they are met in the text.
     """
-    selected = {each.variable for each in clauses.items}
+    _check_having(clauses, keys, pattern)
+    selected, numbered = {each.variable for each in clauses.items}, Aggregates()
+    over = _OverGroups({name: each for each, name in aggregates.found.items()}, numbered)
+    items = tuple(
+        each if each.expression is None else replace(each, expression=over.plain(each.expression))
+        for each in clauses.items
+    )
+    having = tuple(over.sampled(each, {*keys}, clauses.having_token) for each in clauses.having)
+    order = tuple(
+        replace(
+            each, expression=over.sampled(each.expression, {*keys, *selected}, clauses.order_token)
+        )
+        for each in clauses.order
+    )
+    changed = replace(clauses, items=items, having=having, order=order)
+    return changed, Group(pattern, keys, numbered.named())
+
+
+def _check_having(clauses: Clauses, keys: tuple[Variable, ...], pattern: Pattern) -> None:
+    unknown = {each.variable for each in clauses.items} - set(keys) - set(variables(pattern))
     for variable in (each for condition in clauses.having for each in own_variables(condition)):
-        if variable in selected - set(keys) - set(variables(pattern)):
+        if variable in unknown:
             message = f"HAVING comes before SELECT and does not know ?{variable.name}"
             raise error_at(clauses.having_token, f"{message}; repeat the expression that it names")
-    having = _sampling(set(keys), aggregates, clauses.having_token)
-    order = _sampling({*keys, *selected}, aggregates, clauses.order_token)
-    changed = replace(
-        clauses,
-        having=tuple(map(having, clauses.having)),
-        order=tuple(replace(each, expression=order(each.expression)) for each in clauses.order),
-    )
-    return changed, Group(pattern, keys, aggregates.named())
 
 
-def _sampling(
-    known: Collection[Variable], aggregates: Aggregates, token: Token
-) -> Callable[[Expression], Expression]:
-    def sampled(expression: Expression) -> Expression:
+@dataclass(frozen=True, slots=True)
+class _OverGroups:
+    """The way from expressions as they were read to expressions over groups."""
+
+    found: Mapping[Variable, Aggregate]
+    numbered: Aggregates
+
+    def plain(self, expression: Expression) -> Expression:
+        """An expression whose variables are keys or aggregates."""
+        if isinstance(expression, Variable) and expression in self.found:
+            return self.numbered.variable(self.found[expression])
+        return with_operands(expression, self.plain)
+
+    def sampled(self, expression: Expression, known: set[Variable], token: Token) -> Expression:
+        """An expression in which variables that have no single value are sampled."""
         match expression:
             case Variable() if not expression.hidden and expression not in known:
-                return aggregates.variable(Aggregate("SAMPLE", expression))
+                return self.numbered.variable(Aggregate("SAMPLE", expression))
+            case Variable():
+                return self.plain(expression)
             case Call("BOUND", (Variable() as variable,)) if variable not in known:
                 raise _not_grouped(variable, token)
-        return with_operands(expression, sampled)
-
-    return sampled
+        return with_operands(expression, lambda each: self.sampled(each, known, token))

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 from threading import Lock
 
 from bestbefore.errors import QueryError
-from bestbefore.query.algebra import Form, Pattern, children, expressions_of
+from bestbefore.query.algebra import Form, Pattern
 from bestbefore.query.continuous import ContinuousQuery
 from bestbefore.query.cursor import Cursor
 from bestbefore.query.dataset import DatasetClause
-from bestbefore.query.expressions import Exists, Expression, operands
+from bestbefore.query.depth import check_depth
 from bestbefore.query.notes import Notes
 from bestbefore.query.prologue import Prologue
 from bestbefore.query.rspql import check_form, read_prologue, read_shell
@@ -18,8 +18,6 @@ from bestbefore.query.source import Source
 from bestbefore.query.text import Place, Token, tokenize
 from bestbefore.query.translation import Body, translate
 
-# Whoever walks a query by recursion has Python's usual thousand frames for it.
-_DEEPEST_ALGEBRA = 200
 # The parser takes about forty frames for each bracket and ten for each triple of a group.
 _PARSER_FRAMES = 20_000
 # The limit belongs to the process: a second thread would restore the wrong one.
@@ -63,7 +61,7 @@ def _translate(source: Source, default_window: str | None) -> Body:
             body = translate(source, default_window)
     except RecursionError:
         raise QueryError("the query is too long to be read; split it into smaller ones") from None
-    _check_depth(body.pattern)
+    check_depth(body.pattern)
     return body
 
 
@@ -80,21 +78,3 @@ def _deep_stack() -> Iterator[None]:
             yield
         finally:
             sys.setrecursionlimit(usual)
-
-
-def _check_depth(pattern: Pattern) -> None:
-    pending: list[tuple[Pattern | Expression, int]] = [(pattern, 1)]
-    while pending:
-        node, depth = pending.pop()
-        if depth > _DEEPEST_ALGEBRA:
-            message = f"the query nests more than {_DEEPEST_ALGEBRA} operators; simplify it"
-            raise QueryError(message)
-        pending.extend((each, depth + 1) for each in _below(node))
-
-
-def _below(node: Pattern | Expression) -> tuple[Pattern | Expression, ...]:
-    if isinstance(node, Exists):
-        return (node.pattern,)
-    if isinstance(node, Pattern):
-        return (*children(node), *expressions_of(node))
-    return operands(node)

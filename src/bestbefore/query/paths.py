@@ -1,6 +1,7 @@
 """Property paths: typed, frozen nodes (SPARQL 1.1 section 9)."""
 
 from dataclasses import dataclass
+from typing import assert_never
 
 from bestbefore.rdf.terms import IRI
 
@@ -65,3 +66,15 @@ class NegatedSet:
 
 
 Path = Link | Inverse | Sequence | Alternative | ZeroOrMore | OneOrMore | ZeroOrOne | NegatedSet
+
+
+def steps(path: Path) -> tuple[Path, ...]:
+    """The paths directly below one, in the order they are written."""
+    match path:
+        case Link() | NegatedSet():
+            return ()
+        case Sequence(left, right) | Alternative(left, right):
+            return (left, right)
+        case Inverse(one) | ZeroOrMore(one) | OneOrMore(one) | ZeroOrOne(one):
+            return (one,)
+    assert_never(path)

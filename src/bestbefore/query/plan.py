@@ -125,22 +125,22 @@ def plan(query: ContinuousQuery) -> QueryPlan:
     """The plan of a query, or the reason why this version cannot run it."""
     check_query(query)
     around = rewrite(query.pattern)
-    declared = {window.name: window for window in query.windows}
     services = tuple(_service_plan(each, around, query.pattern) for each in services_of(around))
     everything = tuple(dict.fromkeys(each for part in services for each in part.variables))
-    return QueryPlan(
-        windows=tuple(
-            WindowPlan(
-                declared[each.name],
-                each.pattern,
-                visible_variables(each),
-                window_outputs(each, around, query.form),
-            )
-            for each in windows_of(around)
-        ),
-        services=services,
-        around=around,
-        thresholds=find_thresholds(query.pattern, everything),
+    thresholds = find_thresholds(query.pattern, everything)
+    return QueryPlan(_window_plans(query, around), services, around, thresholds)
+
+
+def _window_plans(query: ContinuousQuery, around: Pattern) -> tuple[WindowPlan, ...]:
+    declared = {window.name: window for window in query.windows}
+    return tuple(
+        WindowPlan(
+            declared[each.name],
+            each.pattern,
+            visible_variables(each),
+            window_outputs(each, around, query.form),
+        )
+        for each in windows_of(around)
     )
 
 

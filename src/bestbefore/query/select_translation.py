@@ -22,6 +22,7 @@ from bestbefore.query.algebra import (
     variables,
     visible_variables,
 )
+from bestbefore.query.depth import check_number
 from bestbefore.query.expression_translation import Context, translate_expression
 from bestbefore.query.expressions import And, Expression, Variable
 from bestbefore.query.grouping import Clauses, Item, check_items, group_keys, grouped, taken
@@ -116,6 +117,7 @@ def _with_values(node: Node, pattern: Pattern, source: Source) -> Pattern:
 def _extended(pattern: Pattern, items: tuple[Item, ...], in_scope: set[Variable]) -> Pattern:
     """The pattern with what SELECT names; a name must be new."""
     used = set(in_scope)
+    check_number([item for item in items if item.expression is not None])
     for item in items:
         if item.expression is not None:
             if item.variable in used:

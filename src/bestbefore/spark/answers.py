@@ -5,7 +5,6 @@ SELECT answers with a row per mapping; CONSTRUCT and DESCRIBE with a row per tri
 mapping.
 """
 
-from functools import reduce
 from typing import assert_never
 
 from pyspark.sql import DataFrame
@@ -36,11 +35,12 @@ from bestbefore.spark.columns import (
 )
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.patterns import TripleSource
-from bestbefore.spark.sql import Cheap, name, quote
+from bestbefore.spark.sql import NO_TERM, Cheap, name, quote
 
 _NUMBER, _SHARE, _ORDER = "#", "~", "+"
 _OWN = (_NUMBER, _SHARE, _ORDER)
 _TRIPLE = ("subject", "predicate", "object")
+_NO_TRIPLE = "named_struct(" + ", ".join(f"'{each}', {NO_TERM}" for each in _TRIPLE) + ")"
 _BOOLEAN = "boolean"
 
 
@@ -128,18 +128,21 @@ def _select(solutions: DataFrame, names: list[str]) -> DataFrame:
 
 
 def _construct(solutions: DataFrame, template: tuple[TriplePattern, ...]) -> DataFrame:
-    first = _first_columns(solutions)
     identity = [each for each in solutions.columns if each not in (FRESH, MAPPINGS)]
-    triples = [_instance(first, each, identity) for each in template]
-    return _distinct_triples(reduce(DataFrame.unionByName, triples))
+    triples = ", ".join(_instance(each, identity) for each in template) or _NO_TRIPLE
+    return _distinct_triples(_with_triples(solutions, f"array({triples})"))
 
 
-def _instance(first: DataFrame, template: TriplePattern, identity: list[str]) -> DataFrame:
-    places = (template.subject, template.predicate, template.object)
-    columns = [
-        f"{_term(each, identity)} AS {column}" for each, column in zip(places, _TRIPLE, strict=True)
-    ]
-    return first.selectExpr(name(_NUMBER), name(_SHARE), *columns)
+def _with_triples(solutions: DataFrame, triples: str) -> DataFrame:
+    return _first_columns(solutions).selectExpr(name(_NUMBER), name(_SHARE), f"inline({triples})")
+
+
+def _instance(template: TriplePattern, identity: list[str]) -> str:
+    terms_ = (template.subject, template.predicate, template.object)
+    fields = (
+        f"'{place}', {_term(each, identity)}" for place, each in zip(_TRIPLE, terms_, strict=True)
+    )
+    return f"named_struct({', '.join(fields)})"
 
 
 def _term(term: PatternTerm, identity: list[str]) -> str:

@@ -14,7 +14,7 @@ NO_TERM = "CAST(NULL AS STRING)"
 
 
 class Cheap(str):
-    """SQL text that costs nothing to write twice: a column, a variable of a lambda, a constant."""
+    """SQL text that costs little to write twice: a column, a lambda's variable, a constant."""
 
     __slots__ = ()
 
@@ -50,7 +50,8 @@ def let(value: str, body: Callable[[Cheap], str]) -> str:
     """The body with a value in it, computed once however often the body mentions it.
 
     Spark has no LET; an array of one element, transformed, is one. Without it the text of nested
-    expressions would double with every level.
+    expressions would double with every level. What is cheap is written out: Spark compiles it to
+    code, which it does not do with a lambda.
     """
     if isinstance(value, Cheap):
         return body(value)

@@ -29,14 +29,14 @@ def is_literal(term: str) -> str:
     return f"startswith({term}, '\"')"
 
 
-def suffix(literal: str) -> str:
+def suffix(literal: Cheap) -> Cheap:
     """What follows the lexical form of a literal: nothing, `@language` or `^^<datatype>`."""
-    return f"substring_index({literal}, '\"', -1)"
+    return Cheap(f"substring_index({literal}, '\"', -1)")
 
 
-def form(literal: Cheap, ending: str) -> str:
+def form(literal: Cheap, ending: str) -> Cheap:
     """The lexical form of a literal whose suffix is known."""
-    return f"substr({literal}, 2, length({literal}) - 2 - length({ending}))"
+    return Cheap(f"substr({literal}, 2, length({literal}) - 2 - length({ending}))")
 
 
 def lexical(term: Cheap) -> str:

@@ -24,6 +24,7 @@ from bestbefore.query import (
     Values,
     Variable,
     parse_sparql,
+    print_sparql,
 )
 from bestbefore.query.expressions import Aggregate, And, Arithmetic, Call, Compare, Constant
 from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal
@@ -170,6 +171,14 @@ def test_modifiers_come_in_the_order_of_the_specification(text, pattern):
 )
 def test_groups(text, pattern):
     assert pattern_of(text) == pattern
+
+
+def test_aggregates_are_numbered_as_they_are_met_with_those_that_sample():
+    text = f"SELECT ?a {WHERE} GROUP BY ?a HAVING(?b = 1) ORDER BY COUNT(*)"
+    query = parse_sparql(text)
+    group = query[1].pattern.pattern.pattern
+    assert group == counted((A,), Aggregate("SAMPLE", B), COUNT)
+    assert parse_sparql(print_sparql(*query)) == query
 
 
 def test_all_aggregates():

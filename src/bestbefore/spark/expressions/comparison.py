@@ -6,7 +6,16 @@ the families in which values are ordered as numbers, `x`, a text, for the others
 
 from bestbefore.spark.expressions import dates, numbers
 from bestbefore.spark.sql import Cheap, field, let, let_both, one_of, quote
-from bestbefore.spark.terms import form, is_blank, is_iri, is_literal, suffix, text, type_suffix
+from bestbefore.spark.terms import (
+    form,
+    is_blank,
+    is_iri,
+    is_literal,
+    literal,
+    suffix,
+    text,
+    type_suffix,
+)
 
 NUMBER, DATE_TIME, DATE, BOOLEAN, STRING, TAGGED, UNKNOWN, IRI, BLANK = range(1, 10)
 BOOLEAN_SUFFIX = type_suffix("boolean")
@@ -79,6 +88,51 @@ def _equal(one: Cheap, other: Cheap) -> str:
         f"WHEN {one} IS NULL OR {other} IS NULL THEN NULL "
         f"WHEN {open_literals} THEN nullif({same}, FALSE) ELSE {same} END"
     )
+
+
+def equals_number(term: Cheap, number: Cheap, kind: int) -> str:
+    """Whether a term has the value of a number that a query wrote."""
+    ending = suffix(term)
+    lexical = form(term, ending)
+    return (
+        f"CASE WHEN {is_literal(term)} THEN CASE "
+        f"{numbers.compare_literal('=', (lexical, ending), number, kind)} "
+        f"WHEN {_is_open(lexical, ending)} THEN NULL ELSE FALSE END "
+        f"WHEN {term} IS NOT NULL THEN FALSE END"
+    )
+
+
+def equals_string(term: Cheap, characters: Cheap) -> str:
+    """Whether a term is a plain string."""
+    ending = suffix(term)
+    lexical = form(term, ending)
+    is_open = f"{_is_open(lexical, ending)} AND NOT {numbers.is_number(lexical, ending)}"
+    return (
+        f"CASE WHEN {term} = {literal(characters)} THEN TRUE "
+        f"WHEN {is_literal(term)} AND {is_open} THEN NULL "
+        f"WHEN {term} IS NOT NULL AND {characters} IS NOT NULL THEN FALSE END"
+    )
+
+
+def _is_open(lexical: Cheap, ending: Cheap) -> str:
+    """Whether the value of a literal that is no number is not known.
+
+    Its type is not, or its form is wrong for it.
+    """
+    known = {
+        dates.DATE_TIME: f"{dates.instant(lexical)} IS NULL",
+        dates.DATE: f"{dates.day(lexical)} IS NULL",
+        BOOLEAN_SUFFIX: f"{lexical} NOT IN ('true', 'false', '1', '0')",
+    }
+    cases = (f"WHEN {ending} = {quote(each)} THEN {test}" for each, test in known.items())
+    return f"CASE WHEN NOT startswith({ending}, '^') THEN FALSE {' '.join(cases)} ELSE TRUE END"
+
+
+def number_ordered(op: str, term: Cheap, number: Cheap, kind: int) -> str:
+    """Whether a term and a number that a query wrote are in an order; null for other terms."""
+    ending = suffix(term)
+    cases = numbers.compare_literal(op, (form(term, ending), ending), number, kind)
+    return f"CASE WHEN {is_literal(term)} THEN CASE {cases} END END"
 
 
 def ordered(op: str, left: str, right: str) -> str:

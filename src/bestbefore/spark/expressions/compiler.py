@@ -25,22 +25,21 @@ from bestbefore.query.expressions import (
     Variable,
 )
 from bestbefore.spark.columns import column_of
-from bestbefore.spark.expressions import comparison, numbers
+from bestbefore.spark.expressions import numbers
 from bestbefore.spark.expressions.casts import cast
 from bestbefore.spark.expressions.functions import FUNCTIONS, WITH_CONSTANTS, blank_node, iri_of
+from bestbefore.spark.expressions.relations import compare, is_in
 from bestbefore.spark.expressions.values import (
     Booleans,
     Numbers,
-    Strings,
     Terms,
     Value,
-    comparable,
     constant,
     number_of,
     term_of,
     truth_of,
 )
-from bestbefore.spark.sql import NO_TERM, Cheap, let, name
+from bestbefore.spark.sql import NO_TERM, Cheap, name
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
         case Constant(term):
             return constant(term)
         case Compare(op, left, right):
-            return Booleans(_compare(op, value_of(left, scope), value_of(right, scope)))
+            return Booleans(compare(op, value_of(left, scope), value_of(right, scope)))
         case Arithmetic(op, left, right):
             one, other = (number_of(value_of(each, scope)) for each in (left, right))
             return Numbers(numbers.arithmetic(op, one, other))
@@ -116,7 +115,7 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
         case Negate(operand):
             return Numbers(numbers.negate(number_of(value_of(operand, scope))))
         case In(operand, choices, negated):
-            found = _is_in(value_of(operand, scope), [value_of(each, scope) for each in choices])
+            found = is_in(value_of(operand, scope), [value_of(each, scope) for each in choices])
             return Booleans(f"(NOT {found})" if negated else found)
         case Call():
             return _call(expression, scope)
@@ -130,38 +129,6 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
 
 def _chain(op: str, operands: tuple[Expression, ...], scope: Scope) -> str:
     return "(" + f" {op} ".join(condition_sql(each, scope) for each in operands) + ")"
-
-
-def _compare(op: str, left: Value, right: Value) -> str:
-    if op in ("=", "!="):
-        equal = _equal(left, right)
-        return equal if op == "=" else f"(NOT {equal})"
-    # Only numbers are ordered against a number.
-    if isinstance(left, Numbers) or isinstance(right, Numbers):
-        return numbers.compare(op, number_of(left), number_of(right))
-    if isinstance(left, Strings) and isinstance(right, Strings):
-        return f"({left.sql} {op} {right.sql})"
-    return comparison.ordered(op, comparable(left), comparable(right))
-
-
-def _equal(left: Value, right: Value) -> str:
-    match left, right:
-        case (Strings(one), Strings(other)) | (Booleans(one), Booleans(other)):
-            return f"({one} = {other})"
-        case Numbers(one), Numbers(other):
-            return numbers.compare("=", one, other)
-    return comparison.equal(comparable(left), comparable(right))
-
-
-def _is_in(operand: Value, choices: list[Value]) -> str:
-    if not choices:
-        return "FALSE"
-
-    def found(one: Cheap) -> str:
-        matches = (comparison.equal(one, comparable(choice)) for choice in choices)
-        return f"({' OR '.join(matches)})"
-
-    return let(comparable(operand), found)
 
 
 def _call(call: Call, scope: Scope) -> Value:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Final
 
+from bestbefore.rdf.terms import XSD
 from bestbefore.spark.sql import Cheap, let, let_both, one_of, quote
 from bestbefore.spark.terms import form as lexical_form
 from bestbefore.spark.terms import is_literal, literal, suffix, type_suffix
@@ -34,6 +35,9 @@ _DOUBLE = rf"({_DECIMAL}([eE][+-]?[0-9]+)?|[+-]?INF|NaN)"
 INTEGER_FORM, DECIMAL_FORM, DOUBLE_FORM = (
     quote(f"^{each}$") for each in (_INTEGER, _DECIMAL, _DOUBLE)
 )
+# Those that fit into an exact value.
+_SHORT_INTEGER = quote(r"^[+-]?0*[0-9]{1,19}$")
+_SHORT_DECIMAL = quote(r"^[+-]?(0*[0-9]{1,19}(\.[0-9]*)?|\.[0-9]+)$")
 
 
 def of_term(term: Cheap) -> str:
@@ -44,27 +48,54 @@ def of_term(term: Cheap) -> str:
 
 def of_literal(form: str, ending: Cheap) -> str:
     """The number that a literal is, null if it is none, by its lexical form and its suffix."""
-    kinds = (
-        f"CASE WHEN {one_of(ending, INTEGER_SUFFIXES)} THEN {INTEGER}"
-        + "".join(
-            f" WHEN {ending} = {quote(type_suffix(KINDS[kind]))} THEN {kind}"
-            for kind in (DECIMAL, FLOAT, DOUBLE)
+
+    def read(text: Cheap) -> str:
+        cases = (
+            f"WHEN {condition} THEN {_number(value, kind)}"
+            for condition, kind, value in _cases(text, ending)
         )
-        + " END"
-    )
-    return let(kinds, lambda kind: f"CASE WHEN {kind} IS NOT NULL THEN {_of_form(form, kind)} END")
+        return f"CASE {' '.join(cases)} END"
+
+    return let(form, read)
 
 
-def _of_form(form: str, kind: Cheap) -> str:
-    return let(
-        form,
-        lambda text: (
-            f"CASE WHEN {kind} > {DECIMAL} THEN CASE WHEN {text} RLIKE {DOUBLE_FORM} THEN "
-            f"{inexact(f'CAST({text} AS DOUBLE)', kind)} END "
-            f"WHEN {text} RLIKE IF({kind} = {INTEGER}, {INTEGER_FORM}, {DECIMAL_FORM}) THEN "
-            f"{exact(f'CAST({text} AS {EXACT})', kind)} END"
+def _cases(form: str, ending: str) -> list[tuple[str, int, str]]:
+    """The kinds of numbers: when a literal is one, which it is, and its value."""
+    single = f"CAST(CAST({form} AS FLOAT) AS DOUBLE)"
+    return [
+        (
+            f"{one_of(ending, INTEGER_SUFFIXES)} AND {form} RLIKE {_SHORT_INTEGER}",
+            INTEGER,
+            f"CAST({form} AS {EXACT})",
         ),
-    )
+        (
+            f"{ending} = {quote(type_suffix('decimal'))} AND {form} RLIKE {_SHORT_DECIMAL}",
+            DECIMAL,
+            f"CAST({form} AS {EXACT})",
+        ),
+        (
+            f"{ending} = {quote(type_suffix('double'))} AND {form} RLIKE {DOUBLE_FORM}",
+            DOUBLE,
+            f"CAST({form} AS DOUBLE)",
+        ),
+        (
+            f"{ending} = {quote(type_suffix('float'))} AND {form} RLIKE {DOUBLE_FORM}",
+            FLOAT,
+            single,
+        ),
+    ]
+
+
+def is_number(form: str, ending: str) -> str:
+    """Whether a literal is a number, by its lexical form and its suffix."""
+    return f"({' OR '.join(condition for condition, _, _ in _cases(form, ending))})"
+
+
+def _number(value: str, kind: str | int) -> str:
+    """The struct of a number whose value is surely one."""
+    if isinstance(kind, int) and kind <= DECIMAL:
+        return f"named_struct('k', {kind}, 'e', {value}, 'd', {NO_DOUBLE})"
+    return f"named_struct('k', {kind}, 'e', {NO_EXACT}, 'd', {value})"
 
 
 def exact(value: str, kind: str | int) -> str:
@@ -95,17 +126,22 @@ def _rounded(value: str, kind: str | int) -> str:
     return f"IF({kind} = {FLOAT}, CAST(CAST({value} AS FLOAT) AS DOUBLE), {value})"
 
 
+def kind_of(datatype: str) -> int | None:
+    """The place of a type in the order of promotion, None for those that are not in it."""
+    local = datatype.removeprefix(XSD)
+    return KINDS.index(local) if local in KINDS else None
+
+
 def constant(form: str, datatype: str) -> Cheap | None:
-    """A number as written in a query, by its lexical form and its type's local name."""
-    forms = dict(zip(KINDS, (_INTEGER, _DECIMAL, _DOUBLE, _DOUBLE), strict=True))
-    if datatype not in forms or not re.fullmatch(forms[datatype], form):
+    """A number as written in a query, by its lexical form and its type."""
+    kind, text = kind_of(datatype), quote(form)
+    if kind is None or not re.fullmatch((_INTEGER, _DECIMAL, _DOUBLE, _DOUBLE)[kind], form):
         return None
-    kind, text = KINDS.index(datatype), quote(form)
-    return Cheap(
-        (exact if kind <= DECIMAL else inexact)(
-            Cheap(f"CAST({text} AS {EXACT if kind <= DECIMAL else 'DOUBLE'})"), kind
-        )
-    )
+    value = f"CAST({text} AS {EXACT if kind <= DECIMAL else KINDS[kind]})"
+    return Cheap(_number(value if kind <= DECIMAL else f"CAST({value} AS DOUBLE)", kind))
+
+
+ZERO = Cheap(_number(f"CAST(0 AS {EXACT})", INTEGER))
 
 
 def double_of(number: Cheap) -> str:
@@ -123,15 +159,35 @@ def compare(op: str, left: str, right: str) -> str:
     return let_both(left, right, lambda one, other: _compare(op, one, other))
 
 
+def compare_literal(op: str, literal_: tuple[str, str], constant_: Cheap, kind: int) -> str:
+    """The cases of a literal, by form and suffix, compared with a constant of a known kind."""
+    cases = []
+    for condition, own, value in _cases(*literal_):
+        wider = max(own, kind)
+        if wider <= DECIMAL:
+            test = f"{value} {op} {constant_}.e"
+        else:
+            target = KINDS[wider].upper()
+            one, other = (f"CAST({each} AS {target})" for each in (value, double_of(constant_)))
+            test = _compare_inexact(op, one, other)
+        cases.append(f"WHEN {condition} THEN {test}")
+    return " ".join(cases)
+
+
+def _compare_inexact(op: str, one: str, other: str) -> str:
+    # Spark holds NaN for equal to itself and greater than all else; IEEE 754 does not.
+    return f"IF(isnan({one}) OR isnan({other}), {str(op == '!=').upper()}, {one} {op} {other})"
+
+
 def _compare(op: str, one: Cheap, other: Cheap) -> str:
     single = f"greatest({one}.k, {other}.k) = {FLOAT}"
+    doubles = double_of(one), double_of(other)
+    floats = (f"CAST({each} AS FLOAT)" for each in doubles)
     return (
         f"CASE WHEN {one}.e IS NOT NULL AND {other}.e IS NOT NULL THEN {one}.e {op} {other}.e "
         f"WHEN {one} IS NULL OR {other} IS NULL THEN NULL "
-        # Spark holds NaN for equal to itself and greater than all else; IEEE 754 does not.
-        f"WHEN isnan({one}.d) OR isnan({other}.d) THEN {str(op == '!=').upper()} "
-        f"WHEN {single} THEN CAST({double_of(one)} AS FLOAT) {op} CAST({double_of(other)} AS FLOAT)"
-        f" ELSE {double_of(one)} {op} {double_of(other)} END"
+        f"WHEN {single} THEN {_compare_inexact(op, *floats)} "
+        f"ELSE {_compare_inexact(op, *doubles)} END"
     )
 
 

@@ -108,8 +108,8 @@ def concatenated(arguments: Sequence[Value]) -> Value:
 
 
 def _put_together(terms: Cheap) -> str:
-    texts = f"transform({terms}, each -> {form(Cheap('each'), suffix('each'))})"
-    endings = f"array_distinct(transform({terms}, each -> {suffix('each')}))"
+    texts = f"transform({terms}, each -> {form(Cheap('each'), suffix(Cheap('each')))})"
+    endings = f"array_distinct(transform({terms}, each -> {suffix(Cheap('each'))}))"
     ending = f"IF(size({endings}) = 1, {endings}[0], '')"
     missing = f"exists({terms}, each -> each IS NULL)"
     whole = literal(f"array_join({texts}, '')", ending)

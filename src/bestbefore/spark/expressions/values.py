@@ -15,9 +15,10 @@ from bestbefore.spark.terms import form, is_literal, literal, suffix, text, type
 
 @dataclass(frozen=True)
 class Terms:
-    """Encoded RDF terms."""
+    """Encoded RDF terms; one that a query wrote may be `alone`: nothing else equals it."""
 
     sql: str
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -29,10 +30,15 @@ class Booleans:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers, as the structs of `numbers`; `written` is the term that one was written as."""
+    """Numbers, as the structs of `numbers`; `written` is the term that a query wrote, if it did."""
 
     sql: str
-    written: Cheap | None = None
+    written: Literal | None = None
+
+    @property
+    def kind(self) -> int | None:
+        """The place of a written number in the order of promotion."""
+        return None if self.written is None else numbers.kind_of(self.written.datatype)
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,15 @@ ERROR = Terms(NO_TERM)
 def constant(term: IRI | Literal) -> Value:
     """A term as written in a query."""
     if isinstance(term, Literal) and term.language is None:
-        number = numbers.constant(term.lexical, term.datatype.removeprefix(XSD))
+        number = numbers.constant(term.lexical, term.datatype)
         if number is not None:
-            return Numbers(number, quote(encode(term)))
+            return Numbers(Cheap(number), term)
         if encode(term) == f'"{term.lexical}"':
             return Strings(quote(term.lexical))
         if term.datatype == f"{XSD}boolean" and term.lexical in ("true", "false"):
             return Booleans(Cheap(term.lexical.upper()))
-    return Terms(quote(encode(term)))
+    alone = isinstance(term, IRI) or term.language is not None
+    return Terms(quote(encode(term)), alone)
 
 
 def term_of(value: Value) -> str:
@@ -69,7 +76,7 @@ def term_of(value: Value) -> str:
         case Booleans(sql):
             return literal(f"CAST({sql} AS STRING)", quote(type_suffix("boolean")))
         case Numbers(sql, written):
-            return written or numbers.to_term(sql)
+            return numbers.to_term(sql) if written is None else quote(encode(written))
         case Strings(sql):
             return literal(sql)
     assert_never(value)
@@ -123,7 +130,7 @@ def text_of(value: Value) -> str:
         case Strings(sql):
             return sql
         case Numbers(sql, written):
-            return text(written) if written else let(sql, numbers.canonical)
+            return let(sql, numbers.canonical) if written is None else quote(written.lexical)
         case Booleans(sql):
             return f"CAST({sql} AS STRING)"
         case Terms(sql):

@@ -112,7 +112,7 @@ def _sum_term(wrong: Cheap, kind: Cheap, exact: Cheap, double: Cheap) -> str:
 
 def _total(kind: Cheap, exact: Cheap, double: Cheap) -> str:
     """A sum, exact unless one of the numbers is not, 0 of nothing."""
-    zero = numbers.constant("0", "integer")
+    zero = numbers.ZERO
     return (
         f"CASE WHEN {kind} IS NULL THEN {zero} "
         f"WHEN {kind} > {numbers.DECIMAL} THEN {numbers.inexact(double, kind)} "
@@ -126,7 +126,7 @@ def _average_term(wrong: Cheap, kind: Cheap, exact: Cheap, double: Cheap, count:
 
 
 def _quotient(total: str, count: Cheap) -> str:
-    zero = numbers.constant("0", "integer")
+    zero = numbers.ZERO
     divided = numbers.arithmetic("/", total, numbers.exact(count, numbers.INTEGER))
     return f"IF({count} = 0, {zero}, {divided})"
 

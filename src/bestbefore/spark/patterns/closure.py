@@ -28,7 +28,7 @@ def closure(step: Solutions, start: str | None) -> Solutions:
     number = 0
     while not _found(reached, number).frame.isEmpty():
         known = _plain(reached)
-        longer = _composed(_plain(_found(reached, number)), known if start is None else step)
+        longer = composed(_plain(_found(reached, number)), known if start is None else step)
         number += 1
         news = without_match(distinct(longer), known).with_column(_ROUND, f"{number}")
         reached = _kept(replace(reached, frame=reached.frame.unionByName(news.frame)))
@@ -52,7 +52,7 @@ def _found(reached: Solutions, number: int) -> Solutions:
     return reached.filter(f"{_ROUND} = {number}")
 
 
-def _composed(left: Solutions, right: Solutions) -> Solutions:
+def composed(left: Solutions, right: Solutions) -> Solutions:
     """The pairs that a left and then a right one connect."""
     between = "_:between"
     one = left.select({START: name(START), between: name(END)}, bound=frozenset({START, between}))

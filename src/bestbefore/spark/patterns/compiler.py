@@ -143,12 +143,12 @@ def _extend(pattern: Extend, context: Context) -> Solutions:
             found = replace(found, extras=(*found.extras, SOLUTION))
     found, scope = with_tests(found, (pattern.expression,), context, _compile)
     column, sql = column_of(pattern.variable.name), term_sql(pattern.expression, scope)
-    if column not in found.names:
-        return found.with_name(column, sql)
+    columns = {each: str(name(each)) for each in found.names}
+    if column not in columns:
+        return found.select(columns | {column: sql}, bound=found.bound)
     # Inside EXISTS an outer mapping may have bound it: then both must agree.
     taken = found.with_column("taken", sql)
     agreed = taken.filter(f"{name(column)} IS NULL OR {name(column)} <=> taken")
-    columns = {each: str(name(each)) for each in found.names}
     return agreed.select(columns | {column: f"coalesce({name(column)}, taken)"}, bound=found.bound)
 
 

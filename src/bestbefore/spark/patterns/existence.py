@@ -19,19 +19,16 @@ Compile = Callable[[Pattern, Context], Solutions]
 def filtered(
     solutions: Solutions, condition: Expression, context: Context, compile_: Compile
 ) -> Solutions:
-    """The mappings for which a condition is true."""
-    conditions = condition.operands if isinstance(condition, And) else (condition,)
-    tests = [each for each in conditions if isinstance(each, Exists)]
-    rest = [each for each in conditions if not isinstance(each, Exists)]
-    plain = [each for each in rest if not exists_patterns(each)]
-    for each in plain:
-        solutions = solutions.filter(condition_sql(each, solutions.scope()))
-    for test in tests:
-        solutions = _tested(solutions, test, context, compile_)
-    for each in rest:
-        if each not in plain:
-            solutions, scope = with_tests(solutions, (each,), context, compile_)
-            solutions = solutions.filter(condition_sql(each, scope))
+    """The mappings for which a condition is true, its parts that need no pattern first."""
+    parts = condition.operands if isinstance(condition, And) else (condition,)
+    for part in sorted(parts, key=lambda each: bool(exists_patterns(each))):
+        if isinstance(part, Exists):
+            solutions = _tested(solutions, part, context, compile_)
+            continue
+        found, scope = with_tests(solutions, (part,), context, compile_)
+        solutions = found.filter(condition_sql(part, scope))
+        if exists_patterns(part):
+            solutions = solutions.restricted(solutions.names)
     return solutions
 
 
@@ -55,12 +52,7 @@ def _tested(solutions: Solutions, test: Exists, context: Context, compile_: Comp
     if is_closed(test.pattern, _variables(solutions)):
         found = spread(compile_(test.pattern, replace(context, seeds=None)))
         shared = [each for each in found.variables if each in solutions.names]
-        return choose(
-            solutions,
-            found.select(
-                {each: name(each) for each in shared}, bound=found.bound & {*shared}, extras=()
-            ),
-        )
+        return choose(solutions, found.restricted(shared))
     seeded, found = _seeded(solutions, test.pattern, context, compile_)
     return replace(solutions, frame=choose(seeded, found).frame.drop(seeded.keys[-1]))
 

@@ -17,17 +17,18 @@ from bestbefore.query.paths import (
 )
 from bestbefore.rdf.terms import IRI, Literal, encode
 from bestbefore.spark.columns import WINDOW, column_of
-from bestbefore.spark.patterns.closure import END, START, closure, reversed_pairs
+from bestbefore.spark.patterns.closure import END, START, closure, composed, reversed_pairs
 from bestbefore.spark.patterns.context import Context
-from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.leaves import matched
 from bestbefore.spark.patterns.modifiers import distinct
+from bestbefore.spark.patterns.path_forms import can_be_empty
 from bestbefore.spark.patterns.solutions import Solutions, aliased, quoted, spread, union
 from bestbefore.spark.sql import name, quote
 
 _BOTH = frozenset({START, END})
 _FORWARD = {START: "s", END: "o"}
 _BACKWARD = {START: "o", END: "s"}
+_MIDDLE = Variable(".middle")
 
 
 def path_pattern(pattern: PathPattern, context: Context) -> Solutions:
@@ -56,9 +57,9 @@ def _pairs(path: Path, ends: Ends, context: Context) -> Solutions:  # noqa: PLR0
             return _after(left, right, ends, context)
         case ZeroOrOne(inner):
             return distinct(union(_pairs(inner, ends, context), _same(ends, context)))
-        case OneOrMore(inner):
+        case OneOrMore(inner) if not can_be_empty(inner):
             return _closed(inner, ends, context)
-        case ZeroOrMore(inner):
+        case ZeroOrMore(inner) | OneOrMore(inner):
             return distinct(union(_closed(inner, ends, context), _same(ends, context)))
     assert_never(path)
 
@@ -84,20 +85,15 @@ def _none_of(predicates: tuple[IRI, ...]) -> str:
 
 
 def _after(left: Path, right: Path, ends: Ends, context: Context) -> Solutions:
-    middle = Variable("")
-    first = _pairs(left, (ends[0], middle), context)
-    second = _pairs(right, (middle, ends[1]), context)
-    between = "_:between"
-    one = first.select({START: name(START), between: name(END)}, bound=frozenset({START, between}))
-    other = second.select({between: name(START), END: name(END)}, bound=frozenset({between, END}))
-    return join(one, other).restricted((START, END))
+    first = _pairs(left, (ends[0], _MIDDLE), context)
+    second = _pairs(right, (_MIDDLE, ends[1]), context)
+    return composed(first, second)
 
 
 def _closed(path: Path, ends: Ends, context: Context) -> Solutions:
     """The pairs that one or more steps connect, from the end that is known, if one is."""
     start, end = (encode(each) if isinstance(each, IRI | Literal) else None for each in ends)
-    middle = Variable("")
-    step = distinct(spread(_pairs(path, (middle, middle), context)))
+    step = distinct(spread(_pairs(path, (_MIDDLE, _MIDDLE), context)))
     if start is None and end is not None:
         return reversed_pairs(closure(reversed_pairs(step), end))
     return closure(step, start)
@@ -125,7 +121,7 @@ def _constant(term: str, context: Context) -> Solutions:
 def _tested(ends: Ends, context: Context) -> list[Solutions]:
     """The terms that an outer mapping puts at an end, each paired with itself."""
     seeds = context.seeds
-    if seeds is None or not {context.graph_key} <= {None, *seeds.keys}:
+    if seeds is None or context.graph_key not in (None, *seeds.keys):
         return []
     names = [column_of(each.name) for each in ends if isinstance(each, Variable)]
     keys = tuple(each for each in seeds.keys if each in (WINDOW, context.graph_key))
