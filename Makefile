@@ -26,7 +26,7 @@ lint: $(READY) ## format check, lint, types, layers
 unit: $(READY) ## the tests that need no JVM
 	$(PYTEST) tests/unit tests/contract tests/property tests/golden tests/experiments
 
-bench: $(READY) ## elections, simulated runs, and the engine against a plain Spark job
+bench: $(READY) ## elections, simulated runs, sources, and the engine against a plain Spark job
 	$(BIN)/python -m benchmarks
 
 reproduce: $(READY) ## simulate the papers' experiments anew into docs/reproduction.md

@@ -77,7 +77,7 @@ CONTENDERS = (
         lambda *row: json.dumps(dict(zip(HEADER.split(","), row, strict=True))),
         {"format": "json", **MAPPING},
     ),
-    Contender("parquet", lambda *row: "", {"format": "parquet", **MAPPING}),
+    Contender("parquet", lambda *_: "", {"format": "parquet", **MAPPING}),
 )
 
 
