@@ -29,7 +29,7 @@ unit: $(READY) ## the tests that need no JVM
 conformance: $(READY) ## the W3C's SPARQL 1.1 tests, with a score per folder
 	$(PYTEST) tests/conformance
 
-bench: $(READY) ## elections, simulated runs, compiled patterns, the engine against plain Spark
+bench: $(READY) ## elections, simulated runs, patterns, sources, the engine against plain Spark
 	$(BIN)/python -m benchmarks
 
 reproduce: $(READY) ## simulate the papers' experiments anew into docs/reproduction.md

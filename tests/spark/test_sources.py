@@ -226,7 +226,8 @@ def test_text_that_is_not_utf_8_is_quarantined(taken_in):
         ("ms", {"1500": 1_500, "1970-01-01T00:00:01.5Z": 1_500, "1970-01-01T01:00:00+01:00": 0}),
         ("ms", {"1970-01-01 00:00:01": 1_000, "1970-01-01T00:01": 60_000, "1500.5": None}),
         ("ms", {"1970-02-30T00:00:00Z": None, "1970-01-01": None, "9" * 16: None}),
-        ("s", {"1500": 1_500_000, "1.5": 1_500, "1.2345678": 1_234, "1e3": None}),
+        ("s", {"1500": 1_500_000, "1.5": 1_500, "1.2345678": 1_234, "1e30": None, "-1": None}),
+        ("s", {1700000000.123: 1_700_000_000_123, 1700000000: 1_700_000_000_000}),
         ("us", {"1500": 1, "1700000000000000": 1_700_000_000_000}),
         ("ns", {"1700000000000000001": 1_700_000_000_000, "1970-01-01T00:00:01Z": 1_000}),
     ],
@@ -242,7 +243,7 @@ def test_timestamps_in_their_units_and_in_iso_8601_without_a_zone_in_utc(
     finally:
         spark.conf.set("spark.sql.session.timeZone", zone)
     assert {row["o"].strip('"'): row["time"] for row in good} == {
-        stamp: time for stamp, time in stamps.items() if time is not None
+        str(stamp): time for stamp, time in stamps.items() if time is not None
     }
     assert len(good) + len(bad) == len(stamps)
 

@@ -16,6 +16,7 @@ from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
 from bestbefore.query import parse_query, plan
+from bestbefore.spark.sources import mapping_of
 from bestbefore.view import view_of
 
 ROOT = Path(__file__).parents[2]
@@ -46,6 +47,17 @@ def test_the_page_on_the_job_file_shows_a_job(tmp_path):
     wanted["view"]["interval_variable"] = "?followers"
     wanted["policy"]["name"] = "CWSJ-WBM"
     assert read_job(wanted, folder=tmp_path).services[0].client.page_rows == 5000
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_page_on_streams_shows_streams(tmp_path, number):
+    streams = tomllib.loads(blocks("docs/sources.md", "toml")[number])
+    streams["query"] = {"text": blocks("README.md", "sparql")[0]}
+    streams["services"] = {"bkg": {}}
+    read = read_job(streams, folder=tmp_path)
+    mapping = mapping_of(read.stream.source)
+    assert (mapping is None) == (number == 0)
+    assert len(blocks("docs/sources.md", "toml")) == 4
 
 
 def test_the_example_policy_of_contributing_works():
@@ -99,6 +111,7 @@ def test_every_command_is_documented_as_it_is():
     [
         "README.md",
         "docs/job-file.md",
+        "docs/sources.md",
         "docs/policies.md",
         "docs/simulation.md",
         "docs/queries.md",

@@ -5,6 +5,8 @@ timestamp, a tab and an N-Quads statement.
 """
 
 from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 from typing import Literal, get_args
 
 from pyspark.sql import Column, DataFrame
@@ -80,7 +82,7 @@ def json_object(text: Column, fields: tuple[str, ...]) -> Column:
     """
     item = StructType([StructField(name, StringType()) for name in fields])
     items = F.from_json(F.concat(F.lit("["), text, F.lit("]")), ArrayType(item))
-    return F.when(F.size(items) == 1, F.get(items, 0))
+    return ntriples.computed_once(items, lambda each: F.when(F.size(each) == 1, F.get(each, 0)))
 
 
 def elements_of(stream: DataFrame) -> DataFrame:
@@ -93,12 +95,12 @@ def elements_of(stream: DataFrame) -> DataFrame:
             f"the stream lacks the column {missing[0]!r}; it needs ts, s, p and o, with terms "
             f"written as in N-Triples, and has: {', '.join(stream.columns)}"
         )
-    raw = F.to_json(F.struct(*(F.col(name).cast("string") for name in needed)))
-    terms = (F.col(name) for name in "spo")
-    rows = renamed.select(
-        raw.alias("raw"), _stamp(renamed), *terms, F.lit(None).cast("string").alias(REASON)
-    )
-    return intake_of(timed(_one_triple(rows), "raw"))
+    terms = [F.col(name).cast("string").alias(name) for name in "spo"]
+    wrong = reduce(or_, (~F.is_valid_utf8(each) for each in terms))
+    rows = renamed.select(_stamp(renamed), *terms, F.when(wrong, NOT_UTF8).alias(REASON))
+    shown = [F.make_valid_utf8(name).alias(name) for name in "spo"]
+    raw = F.to_json(F.struct(F.col(STAMP).alias("time"), *shown))
+    return intake_of(_one_triple(timed(rows, *"spo")), raw=raw)
 
 
 def _stamp(stream: DataFrame) -> Column:

@@ -19,6 +19,7 @@ TRIPLES = "triples"
 REASON = "reason"
 TRIPLE_TYPE = "struct<s:string,p:string,o:string>"
 
+_NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 # As many digits as give no time beyond the year 33658.
 _DIGITS = {"s": 12, "ms": 15, "us": 18, "ns": 21}
 _INSTANT = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
@@ -39,7 +40,7 @@ def intake_of(
     """One row per triple of a good event, one row per bad event with its `raw` text."""
     raw = F.col("raw") if raw is None else raw
     shown = F.coalesce(F.substring(STAMP, 1, _SHOWN), F.lit("nothing"))
-    wrong = F.concat(F.lit(f"the timestamp is neither {named(unit)} nor ISO 8601: "), shown)
+    wrong = F.concat(F.lit(f"the timestamp is neither {_NAMES[unit]} nor ISO 8601: "), shown)
     judged = events.withColumn(REASON, F.coalesce(REASON, F.when(F.col(TIME).isNull(), wrong)))
     good = F.col(REASON).isNull()
     nothing = F.array(F.lit(None).cast(TRIPLE_TYPE))
@@ -54,11 +55,6 @@ def intake_of(
     return rows.select(TIME, *terms, EVENT, "raw", REASON)
 
 
-def named(unit: TimestampUnit) -> str:
-    """A unit as people call it."""
-    return {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}[unit]
-
-
 def _time_of(stamp: Column, unit: TimestampUnit) -> Column:
     """Milliseconds since 1970; null for a text that is neither a number nor ISO 8601."""
     whole = F.regexp_replace(stamp, _WITHOUT_SECONDS, "$1:00")
@@ -70,4 +66,6 @@ def _time_of(stamp: Column, unit: TimestampUnit) -> Column:
     exact = stamp.try_cast("decimal(30,9)")
     scaled = exact * 1000 if unit == "s" else exact / (1000 if unit == "us" else 1_000_000)
     number = F.floor(scaled).try_cast("long")
-    return F.when(stamp.rlike(rf"{digits}(?:\.\d{{1,9}})?\z"), number).otherwise(instant)
+    # Spark writes a number of JSON that has decimals with an exponent.
+    form = rf"{digits}(?:\.\d{{1,20}})?(?:[eE]\+?\d{{1,2}})?\z"
+    return F.when(stamp.rlike(form), number).otherwise(instant)

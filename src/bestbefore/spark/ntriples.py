@@ -1,5 +1,7 @@
 """N-Triples and N-Quads, terms and lines, read by Spark itself, without Python workers."""
 
+from collections.abc import Callable
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -37,19 +39,31 @@ def triples_of(document: Column, *, graphs: bool = False) -> Column:
     With `graphs` it is an N-Quads document, and the graphs are left out.
     """
     line_form = _QUAD_LINE if graphs else _TRIPLE_LINE
-    lines = F.filter(F.split(document, r"\r?\n|\r"), lambda line: ~line.rlike(_NOTHING))
+    unix = F.when(document.contains("\r"), F.translate(document, "\r", "\n")).otherwise(document)
+    lines = F.filter(F.split(unix, "\n"), lambda line: ~line.rlike(_NOTHING))
     # A line holds no line break, so one can stand between its terms; a wrong line stays whole.
     parts = F.transform(
         lines, lambda line: F.split(F.regexp_replace(line, line_form, "$1\n$2\n$3"), "\n")
     )
-    terms = F.transform(parts, lambda each: F.transform(each, canonical))
-    triples = F.transform(
-        terms,
-        lambda each: F.struct(
-            *(F.get(each, place).alias(name) for place, name in enumerate("spo"))
+    only_plain_iris = ~document.contains('"') & ~document.contains("\\")
+    return computed_once(
+        parts,
+        lambda found: F.when(
+            F.forall(found, lambda each: F.size(each) == 3),
+            F.when(only_plain_iris, F.transform(found, _triple)).otherwise(
+                F.transform(found, lambda each: _triple(F.transform(each, canonical)))
+            ),
         ),
     )
-    return F.when(F.forall(parts, lambda each: F.size(each) == 3), triples)
+
+
+def computed_once(value: Column, use: Callable[[Column], Column]) -> Column:
+    """What `use` makes of a value that it looks at more than once."""
+    return F.get(F.transform(F.array(value), use), 0)
+
+
+def _triple(terms: Column) -> Column:
+    return F.struct(*(F.get(terms, place).alias(name) for place, name in enumerate("spo")))
 
 
 def canonical(term: Column) -> Column:

@@ -49,7 +49,11 @@ def with_triples(events: DataFrame, document: str, payload: Payload) -> DataFram
     if payload in _PARSED:
         return _with_parsed(events, document, payload)
     found = ntriples.triples_of(F.col(document), graphs=payload == "nquads")
-    return events.withColumn(TRIPLES, _scoped(found, F.hex(EVENT)))
+    has_blank_nodes, scope = F.col(document).contains("_:"), F.hex(EVENT)
+    scoped = ntriples.computed_once(
+        found, lambda each: F.when(has_blank_nodes, _scoped(each, scope)).otherwise(each)
+    )
+    return events.withColumn(TRIPLES, scoped)
 
 
 def triples_of(document: str | None, payload: Payload, event: int) -> list[Triple] | None:
