@@ -55,7 +55,7 @@ def test_the_page_on_streams_shows_streams(tmp_path, number):
     streams["query"] = {"text": blocks("README.md", "sparql")[0]}
     streams["services"] = {"bkg": {}}
     read = read_job(streams, folder=tmp_path)
-    mapping = mapping_of(read.stream.source)
+    mapping = mapping_of(read.streams[0].source)
     assert (mapping is None) == (number == 0)
     assert len(blocks("docs/sources.md", "toml")) == 4
 
