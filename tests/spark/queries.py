@@ -7,7 +7,14 @@ PREFIX = f"PREFIX : <{EX}>\n"
 NODES = [f"<{EX}n{number}>" for number in range(3)]
 PREDICATES = [f"<{EX}{name}>" for name in "pq"]
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
-NUMBERS = [f'"{number}"{INTEGER}' for number in range(2)]
+
+
+def number(value):
+    """An integer, encoded."""
+    return f'"{value}"{INTEGER}'
+
+
+NUMBERS = [number(value) for value in range(2)]
 TEXTS = ['"x"', '"xy"@en']
 
 names = st.sampled_from("abc").map("?{}".format)

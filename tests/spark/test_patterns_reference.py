@@ -18,7 +18,7 @@ from bestbefore.spark.session import tune
 from bestbefore.windows import SlidingWindow
 from tests.conformance.results import by_value, encoded
 
-from .queries import PREFIX, graphs, selects
+from .queries import EX, PREFIX, graphs, number, selects
 
 LAST = 3
 WINDOW_SPEC = SlidingWindow(width_ms=20, slide_ms=10)
@@ -89,3 +89,63 @@ def test_a_query_over_windows_finds_what_is_found_in_each_of_them(session, query
     except SyntaxError:
         reject()
     assert found_by_spark(session, query, elements) == expected
+
+
+ELEMENTS_OF_EXAMPLES = [
+    (time, f"<{EX}n{s}>", f"<{EX}{p}>", o)
+    for time, s, p, o in (
+        (2, 0, "p", f"<{EX}n1>"), (3, 1, "p", f"<{EX}n2>"), (4, 2, "p", f"<{EX}n0>"),
+        (5, 2, "p", f"<{EX}n3>"), (6, 0, "q", number(1)), (7, 1, "q", number(2)),
+        (8, 1, "q", number(3)), (9, 3, "r", '"x"'), (12, 3, "p", f"<{EX}n4>"),
+        (15, 4, "q", number(2)), (16, 0, "q", number(1)), (25, 0, "p", f"<{EX}n3>"),
+        (26, 3, "q", '"y"'), (28, 4, "p", f"<{EX}n4>"),
+    )
+]  # fmt: skip
+# What random queries seldom hit: tests inside expressions and inside tests, outer variables that
+# only a FILTER sees, paths of several steps, errors in aggregates.
+EXAMPLES = [
+    "SELECT * { ?a :p ?b FILTER(EXISTS { ?b :q ?c } || ?a = :n2) FILTER(! EXISTS { ?a :r ?d }) }",
+    """SELECT * { ?a :p ?b FILTER(EXISTS { ?b :q ?c } || EXISTS { ?a :q 1 })
+    FILTER(NOT EXISTS { ?a :r ?c } || ?b = :n0) }""",
+    "SELECT * { ?a :p ?b BIND(EXISTS { ?b :p ?c } AS ?more) }",
+    "SELECT * { ?a :p ?b BIND(IF(EXISTS { ?b :q ?b2 }, 'yes', 'no') AS ?more) }",
+    "SELECT * { ?a :q ?x . ?b :q ?y FILTER NOT EXISTS { ?c :q ?z FILTER(?z > ?x && ?z < ?y) } }",
+    "SELECT * { ?a :p ?b FILTER NOT EXISTS { ?b :p ?c FILTER NOT EXISTS { ?c :q ?d } } }",
+    "SELECT * { ?a :p ?b FILTER EXISTS { ?b :p ?c FILTER EXISTS { ?c :p ?d FILTER(?d != ?a) } } }",
+    "SELECT * { ?a :p ?b OPTIONAL { ?b :q ?x FILTER(?x > 1 || EXISTS { ?a :q ?y }) } }",
+    "SELECT * { ?a :p ?b OPTIONAL { ?b :q ?x FILTER(?a != :n0) } OPTIONAL { ?b :r ?x } }",
+    "SELECT * { ?a :p ?b OPTIONAL { ?b :q ?x } ?c :q ?x }",
+    "SELECT * { ?a :p ?b OPTIONAL { ?b :q ?x } OPTIONAL { ?a :q ?x } }",
+    "SELECT * { ?a :p ?b MINUS { ?c :q ?d } MINUS { ?b :q ?e } }",
+    "SELECT * { { ?a :p ?b } UNION { ?a :q ?x } MINUS { { ?b :q ?y } UNION { ?a :r ?z } } }",
+    "SELECT * { ?a :p+ ?b }",
+    "SELECT * { ?a :p* ?b }",
+    "SELECT * { :n0 :p+ ?b }",
+    "SELECT * { ?a :p+ :n4 }",
+    "SELECT * { :nowhere :p* ?b }",
+    "SELECT * { ?a (:p/:p)+ ?b }",
+    "SELECT * { ?a (:p|^:p)* ?a }",
+    "SELECT * { ?a :p?/:q? ?b }",
+    "SELECT * { ?a ((:p?)+)/:q ?b }",
+    "SELECT * { VALUES ?a { :nowhere :n1 } FILTER EXISTS { ?a :p* ?b } }",
+    """SELECT ?a (SUM(?x) AS ?s) (AVG(?x) AS ?v) (MIN(?x) AS ?l) (MAX(?x) AS ?h) (COUNT(?x) AS ?c)
+    { ?a ?p ?o OPTIONAL { ?a :q ?x } } GROUP BY ?a""",
+    "SELECT (SUM(?x) AS ?s) (COUNT(*) AS ?c) (MIN(?x) AS ?m) { ?a :none ?x }",
+    "SELECT ?x (COUNT(DISTINCT ?a) AS ?c) { ?a :q ?x } GROUP BY ?x HAVING (EXISTS { ?x ?y ?z })",
+    "SELECT ?a ?n { ?a :p ?b { SELECT ?b (COUNT(*) AS ?n) { ?b :q ?x } GROUP BY ?b } }",
+    "SELECT ?a { ?a :p ?b FILTER EXISTS { SELECT ?b { ?b :q ?x } } }",
+    "SELECT ?a ?b { ?a :p ?b { SELECT ?b { ?b :q ?x } ORDER BY ?x ?b LIMIT 1 } }",
+    "SELECT (GROUP_CONCAT(?x; SEPARATOR='|') AS ?t) { { SELECT ?x { :n1 :q ?x } } }",
+    "SELECT DISTINCT ?x { ?a :q ?x } ORDER BY DESC(?x) LIMIT 1",
+    "SELECT * { { SELECT (1 AS ?one) {} } ?a :q ?one }",
+    "SELECT * { ?a :q ?x . ?a :q ?y FILTER(?x < ?y) BIND(?x + ?y AS ?z) BIND(?z / 2 AS ?w) }",
+]
+
+
+@pytest.mark.parametrize("query", EXAMPLES)
+def test_a_query_finds_what_is_found_elsewhere(session, query):
+    found = found_by_spark(session, query, ELEMENTS_OF_EXAMPLES)
+    assert found == {
+        number: found_elsewhere(query, ELEMENTS_OF_EXAMPLES, number)
+        for number in range(1, LAST + 1)
+    }
