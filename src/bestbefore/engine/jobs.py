@@ -11,6 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from bestbefore.engine.reports import ReportStrategy
 from bestbefore.engine.timeline import Timeline
 from bestbefore.query import ContinuousQuery, QueryPlan, ServicePlan, WindowPlan
+from bestbefore.query.algebra import BGP, Filter, Pattern
 from bestbefore.spark.answers import answer_rows
 from bestbefore.spark.columns import (
     AT,
@@ -90,23 +91,33 @@ def _mappings(plan: WindowPlan, contents: WindowContents, place: int, key: list[
     content = contents.of(place)
     dataset = Dataset(graph=content, origin=content.span)
     kept = [column_of(each.name) for each in plan.outputs]
-    found = compile_solutions(plan.pattern, dataset).restricted(kept)
+    found = compile_solutions(plan.pattern, dataset)
+    apart = _finds_each_once(plan.pattern) and set(found.names) <= set(kept)
+    found = found.restricted(kept)
     # Equal mappings are counted before they are copied to their evaluations, and again after.
     ranges = found.frame.selectExpr(*_ranges(found, content), *_quoted(kept))
-    counted = ranges.groupBy(*[each for each in ranges.columns if each != MAPPINGS]).agg(
-        F.sum(MAPPINGS).alias(MAPPINGS)
-    )
+    counted = ranges if apart else _counted(ranges)
     gone = f"{contents.own_number(place, WINDOW)} - {FROM_WINDOW}"
     spread = counted.selectExpr(f"explode({contents.evaluations(place)}) AS {WINDOW}", "*")
     spread = spread.filter(contents.taking_place()).selectExpr(
         WINDOW, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *_quoted(kept)
     )
     # Partitioned as the sums, the statistics and the join of job B need it: one shuffle serves all.
-    return (
-        contents.spread_by(spread, WINDOW, *key)
-        .groupBy(WINDOW, REMAINING, *kept)
-        .agg(F.sum(MAPPINGS).alias(MAPPINGS))
-    )
+    ready = contents.spread_by(spread, WINDOW, *key) if key else spread
+    return ready if apart else _counted(ready)
+
+
+def _finds_each_once(pattern: Pattern) -> bool:
+    """Whether a pattern finds no mapping twice, whatever its graph: a graph has a triple once."""
+    if isinstance(pattern, Filter):
+        return _finds_each_once(pattern.pattern)
+    return isinstance(pattern, BGP)
+
+
+def _counted(mappings: DataFrame) -> DataFrame:
+    """Equal mappings as one row, with their number."""
+    rest = [each for each in mappings.columns if each != MAPPINGS]
+    return mappings.groupBy(*rest).agg(F.sum(MAPPINGS).alias(MAPPINGS))
 
 
 def _ranges(found: Solutions, content: WindowContent) -> list[str]:

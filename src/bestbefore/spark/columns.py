@@ -23,7 +23,8 @@ GRAPH = "graph"
 # The time of an evaluation, and that after which its windows begin.
 AT = "at"
 OPENING = "opening"
-STREAM = "stream"
+# The places of a triple.
+TRIPLE = ("s", "p", "o")
 
 ELEMENTS = StructType(
     [

@@ -4,6 +4,7 @@ Window arithmetic is written as SQL text over whole numbers: columns built opera
 would cost a call to the JVM each, in every batch.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import FROM_WINDOW, STREAM, TIME, TO_WINDOW, WINDOW
+from bestbefore.spark.columns import FROM_WINDOW, STREAM, TIME, TO_WINDOW, TRIPLE, WINDOW
 from bestbefore.windows import Instants, SlidingWindow
 
 
@@ -36,22 +37,20 @@ class WindowContent:
         """The frame partitioned by columns, unless all rows stay together."""
         return frame.coalesce(1) if self.together else frame.repartition(*columns)
 
-    def triples(self, wanted: Column) -> DataFrame:
-        """The wanted triples: `s`, `p`, `o`, `time`, and the range of due windows they count in."""
+    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+        """The wanted triples: `places`, `time`, and the range of due windows they count in."""
         opening, _ = self.window.bounds(self.first)
         _, closing = self.window.bounds(self.last)
         elements = self.elements.coalesce(1) if self.together else self.elements
         inside = elements.filter(f"{TIME} > {opening} AND {TIME} <= {closing}").filter(wanted)
         times = F.expr(f"array_sort(collect_set({TIME})) AS times")
-        grouped = inside.groupBy("s", "p", "o").agg(times)
+        grouped = inside.groupBy(*places).agg(times)
         next_time = f"CASE WHEN place + 1 < size(times) THEN times[place + 1] END AS next_{TIME}"
         occurrences = grouped.selectExpr(
-            "s", "p", "o", "times", f"posexplode(times) AS (place, {TIME})"
-        ).selectExpr("s", "p", "o", TIME, next_time)
+            *places, "times", f"posexplode(times) AS (place, {TIME})"
+        ).selectExpr(*places, TIME, next_time)
         return occurrences.selectExpr(
-            "s",
-            "p",
-            "o",
+            *places,
             TIME,
             f"greatest({self._first_with(TIME)}, {self.first}L) AS {FROM_WINDOW}",
             f"least({self._last_with(TIME)}, {self._first_with(f'next_{TIME}')} - 1, {self.last}L)"
@@ -129,18 +128,18 @@ class WindowContents:
             together=self.together,
         )
 
-    def triples(self, wanted: Column) -> DataFrame:
+    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
         """The wanted triples of any window, with the range of evaluations that see them."""
         frames = [
-            self._seen(self.of(place).triples(wanted), place)
+            self._seen(self.of(place).triples(wanted, places), place, places)
             for place in range(len(self.instants.windows))
         ]
         return reduce(DataFrame.unionByName, frames)
 
-    def _seen(self, triples: DataFrame, place: int) -> DataFrame:
+    def _seen(self, triples: DataFrame, place: int, places: Sequence[str]) -> DataFrame:
         first, last = self._range(place)
         return triples.selectExpr(
-            "s", "p", "o", TIME, f"{first} AS {FROM_WINDOW}", f"{last} AS {TO_WINDOW}"
+            *places, TIME, f"{first} AS {FROM_WINDOW}", f"{last} AS {TO_WINDOW}"
         )
 
     def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:

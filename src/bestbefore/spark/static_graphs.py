@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 
 from bestbefore.errors import InputError
 from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
-from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW
+from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW, TRIPLE
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,15 @@ class StaticGraph:
     first: int
     last: int
 
-    def triples(self, wanted: Column) -> DataFrame:
+    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
         """The triples that satisfy a condition, in all due windows, without a time."""
+        named = ("g",) if "g" in self.rows.columns else ()
         always = (
             f"{self.first}L AS {FROM_WINDOW}",
             f"{self.last}L AS {TO_WINDOW}",
             f"CAST(NULL AS BIGINT) AS {TIME}",
         )
-        return self.rows.filter(wanted).selectExpr("*", *always)
+        return self.rows.filter(wanted).selectExpr(*named, *places, *always)
 
 
 def read_graph(path: Path, *, scope: str) -> list[tuple[str, str, str]]:

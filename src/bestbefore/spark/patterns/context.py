@@ -1,12 +1,13 @@
 """Where a pattern is evaluated: on which graph, and for which evaluations and outer mappings."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query.algebra import Variable
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.columns import FROM_WINDOW, GRAPH, TIME, TO_WINDOW, WINDOW
+from bestbefore.spark.columns import FROM_WINDOW, GRAPH, TIME, TO_WINDOW, TRIPLE, WINDOW
 from bestbefore.spark.patterns.dataset import Dataset
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions, aliased, quoted
@@ -59,8 +60,13 @@ class Context:
         seen = [each for each in self.seeds.names if each in names]
         return replace(self, seeds=self.seeds.restricted(seen))
 
-    def triples(self, wanted: str, columns: dict[str, str]) -> Solutions:
-        """The triples of the graph in use that satisfy a condition, as the columns given in SQL."""
+    def triples(
+        self, wanted: str, columns: dict[str, str], places: Sequence[str] = TRIPLE
+    ) -> Solutions:
+        """The triples of the graph in use that satisfy a condition, as the columns given in SQL.
+
+        They differ in nothing but in `places`.
+        """
         source = self.dataset.graph if self.graph is None else self.dataset.named
         assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
         if isinstance(self.graph, IRI):
@@ -68,7 +74,7 @@ class Context:
         own = [str(each) for each in quoted((FROM_WINDOW, TO_WINDOW, TIME))]
         keys = () if self.graph_key is None else (self.graph_key,)
         own += [f"g AS {each}" for each in keys]
-        frame = source.triples(F.expr(wanted)).selectExpr(*own, *aliased(columns))
+        frame = source.triples(F.expr(wanted), places).selectExpr(*own, *aliased(columns))
         return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
 
 

@@ -1,22 +1,24 @@
 """What a query is evaluated on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from pyspark.sql import Column, DataFrame
 
 from bestbefore.query.algebra import Service, Window
+from bestbefore.spark.columns import TRIPLE
 
 
 class TripleSource(Protocol):
     """What triple patterns are matched against: triples and the range of windows they count in."""
 
-    def triples(self, wanted: Column) -> DataFrame:
-        """The triples that satisfy a condition.
+    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+        """The triples that satisfy a condition, which differ in nothing but in `places`.
 
-        They have the columns `s`, `p`, `o`, `from_window`, `to_window` and `time`, which may be
-        null for a triple that is always there; those of named graphs also `g`, an encoded IRI.
+        They have those of the columns `s`, `p`, `o`, and `from_window`, `to_window` and `time`,
+        which may be null for a triple that is always there; those of named graphs also `g`, an
+        encoded IRI.
         """
         ...
 

@@ -53,7 +53,8 @@ def place_name(term: Variable | BlankNode) -> str:
 def _match(pattern: TriplePattern, context: Context) -> Solutions:
     places = {"s": pattern.subject, "p": pattern.predicate, "o": pattern.object}
     wanted, columns = matched(places)
-    return context.triples(wanted, columns)
+    varying = [each for each, term in places.items() if isinstance(term, Variable | BlankNode)]
+    return context.triples(wanted, columns, varying)
 
 
 def matched(places: dict[str, PatternTerm]) -> tuple[str, dict[str, str]]:
