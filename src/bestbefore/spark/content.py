@@ -43,12 +43,10 @@ class WindowContent:
         _, closing = self.window.bounds(self.last)
         elements = self.elements.coalesce(1) if self.together else self.elements
         inside = elements.filter(f"{TIME} > {opening} AND {TIME} <= {closing}").filter(wanted)
-        times = F.expr(f"array_sort(collect_set({TIME})) AS times")
-        grouped = inside.groupBy(*places).agg(times)
-        next_time = f"CASE WHEN place + 1 < size(times) THEN times[place + 1] END AS next_{TIME}"
-        occurrences = grouped.selectExpr(
-            *places, "times", f"posexplode(times) AS (place, {TIME})"
-        ).selectExpr(*places, TIME, next_time)
+        same = f"PARTITION BY {', '.join(places)}" if places else ""
+        occurrences = inside.selectExpr(
+            *places, TIME, f"lead({TIME}) OVER ({same} ORDER BY {TIME}) AS next_{TIME}"
+        )
         return occurrences.selectExpr(
             *places,
             TIME,
