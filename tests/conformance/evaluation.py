@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from bestbefore.query import parse_sparql
 from bestbefore.query.algebra import Ask, Construct, Describe, OrderBy, walk
 from bestbefore.spark.answers import answer_rows
+from bestbefore.spark.columns import TRIPLE
 from bestbefore.spark.patterns import Dataset, compile_pattern
 
 from .results import Bindings, Triples, Truth
@@ -25,7 +26,8 @@ class StaticTriples:
 
     frame: DataFrame
 
-    def triples(self, wanted):
+    def triples(self, wanted, places=TRIPLE):
+        del places  # all columns are there
         return self.frame.filter(wanted)
 
 

@@ -22,9 +22,6 @@ from bestbefore.spark.sql import NO_TERM, Cheap, let, quote
 
 Function = Callable[[Sequence[Value]], Value]
 
-# What gives another value each time it is evaluated.
-VOLATILE = frozenset({"RAND", "UUID", "STRUUID", "BNODE"})
-
 
 def _of_term(kind: Callable[[str], Value], part: Callable[[Cheap], str]) -> Function:
     return lambda arguments: kind(let(term_of(arguments[0]), part))

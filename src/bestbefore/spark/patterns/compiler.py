@@ -28,10 +28,9 @@ from bestbefore.query.algebra import (
     Window,
     expressions_of,
 )
-from bestbefore.query.expressions import Call, Expression, exists_patterns, operands
+from bestbefore.query.conditions import is_stable, is_volatile
 from bestbefore.spark.columns import SOLUTION, column_of
 from bestbefore.spark.expressions import condition_sql, term_sql
-from bestbefore.spark.expressions.functions import VOLATILE
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.dataset import Dataset
 from bestbefore.spark.patterns.existence import filtered, with_tests
@@ -110,7 +109,7 @@ def _left_join(pattern: LeftJoin, context: Context) -> Solutions:
     condition = pattern.condition
     if condition is None:
         return left_join(left, right, None)
-    if not exists_patterns(condition) and not _is_volatile(condition):
+    if is_stable(condition):
         return left_join(left, right, lambda scope: condition_sql(condition, scope))
     # Such a condition cannot stand in a join: what passes it, and the left mappings without any.
     left = _identified(spread(left))
@@ -135,7 +134,7 @@ def _unidentified(solutions: Solutions) -> Solutions:
 
 def _extend(pattern: Extend, context: Context) -> Solutions:
     found = _compile(pattern.pattern, context)
-    if _is_volatile(pattern.expression):
+    if is_volatile(pattern.expression):
         # Every mapping draws for itself, in every window.
         found = spread(found).single()
         if SOLUTION not in found.extras:
@@ -150,12 +149,6 @@ def _extend(pattern: Extend, context: Context) -> Solutions:
     taken = found.with_column("taken", sql)
     agreed = taken.filter(f"{name(column)} IS NULL OR {name(column)} <=> taken")
     return agreed.select(columns | {column: f"coalesce({name(column)}, taken)"}, bound=found.bound)
-
-
-def _is_volatile(expression: Expression) -> bool:
-    if isinstance(expression, Call) and expression.function in VOLATILE:
-        return True
-    return any(map(_is_volatile, operands(expression)))
 
 
 def _graph(pattern: Graph, context: Context) -> Solutions:

@@ -7,7 +7,7 @@ from bestbefore.query.algebra import Pattern, Variable, mentioned_variables
 from bestbefore.query.expressions import And, Exists, Expression, exists_patterns
 from bestbefore.spark.columns import SOLUTION, column_of, variable_of
 from bestbefore.spark.expressions import Scope, condition_sql
-from bestbefore.spark.patterns.binding import is_closed
+from bestbefore.spark.patterns.closed_patterns import is_closed
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.joins import flagged, with_match, without_match
 from bestbefore.spark.patterns.solutions import Solutions, quoted, spread

@@ -8,9 +8,9 @@ from typing import assert_never
 from pyspark.sql import DataFrame
 
 from bestbefore.query.algebra import BGP, Pattern, PatternTerm, TriplePattern, Values, Variable
+from bestbefore.query.certainty import certain_variables
 from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
 from bestbefore.spark.columns import FRESH, MAPPINGS, TIME, WINDOW, column_of
-from bestbefore.spark.patterns.binding import surely_bound
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions, quoted
@@ -102,5 +102,5 @@ def clause(frame: DataFrame, pattern: Pattern, context: Context) -> Solutions:
     """The mappings of a WINDOW or SERVICE clause, which were computed before."""
     names = tuple(each for each in frame.columns if each.startswith(("?", "_:")))
     extras = tuple(each for each in _CARRIED if each in frame.columns)
-    bound = frozenset(column_of(each.name) for each in surely_bound(pattern)) & {*names}
+    bound = frozenset(column_of(each.name) for each in certain_variables(pattern)) & {*names}
     return context.anchored(Solutions(frame, names, bound, (WINDOW,), extras))

@@ -1,4 +1,4 @@
-"""What can be said of a pattern's variables before it is evaluated."""
+"""Closed patterns: those that EXISTS may evaluate apart from the mappings it tests."""
 
 from typing import assert_never
 
@@ -24,41 +24,12 @@ from bestbefore.query.algebra import (
     Variable,
     Window,
     mentioned_variables,
-    triple_variables,
 )
+from bestbefore.query.certainty import certain_variables
 from bestbefore.query.expressions import Expression, expression_variables
 from bestbefore.spark.patterns.path_forms import can_be_empty
 
 Names = frozenset[Variable]
-
-
-def surely_bound(pattern: Pattern) -> Names:  # noqa: C901, PLR0911 - one case per node
-    """The variables that every mapping of a pattern binds."""
-    match pattern:
-        case BGP(patterns):
-            return frozenset(triple_variables(patterns))
-        case PathPattern(subject, _, object_):
-            return frozenset(each for each in (subject, object_) if isinstance(each, Variable))
-        case Join(left, right):
-            return surely_bound(left) | surely_bound(right)
-        case Union(left, right):
-            return surely_bound(left) & surely_bound(right)
-        case LeftJoin(left) | Minus(left):
-            return surely_bound(left)
-        case Values(names, rows):
-            columns = dict(zip(names, zip(*rows, strict=True), strict=False))
-            return frozenset(each for each, terms in columns.items() if None not in terms)
-        case Graph(name, inner) | Service(name, inner):
-            return surely_bound(inner) | ({name} if isinstance(name, Variable) else set())
-        case Group(inner, keys):
-            return surely_bound(inner) & {*keys}
-        case Project(inner, names):
-            return surely_bound(inner) & {*names}
-        case Filter(_, inner) | Window(_, inner):
-            return surely_bound(inner)
-        case Extend(inner) | Distinct(inner) | Reduced(inner) | OrderBy(inner) | Slice(inner):
-            return surely_bound(inner)
-    assert_never(pattern)
 
 
 def is_closed(pattern: Pattern, outer: Names) -> bool:  # noqa: C901, PLR0911 - one case per node
@@ -76,13 +47,13 @@ def is_closed(pattern: Pattern, outer: Names) -> bool:  # noqa: C901, PLR0911 - 
             return is_closed(left, outer) and is_closed(right, outer)
         case LeftJoin(left, right, condition):
             seen = frozenset(mentioned_variables(right)) | _read(condition)
-            return is_closed(left, outer) and outer & seen <= surely_bound(left)
+            return is_closed(left, outer) and outer & seen <= certain_variables(left)
         case Minus(left, right):
             return is_closed(left, outer) and not outer & {*mentioned_variables(right)}
         case Filter(condition, inner):
-            return is_closed(inner, outer) and outer & _read(condition) <= surely_bound(inner)
+            return is_closed(inner, outer) and outer & _read(condition) <= certain_variables(inner)
         case Extend(inner, _, expression):
-            return is_closed(inner, outer) and outer & _read(expression) <= surely_bound(inner)
+            return is_closed(inner, outer) and outer & _read(expression) <= certain_variables(inner)
         case Graph(_, inner) | Distinct(inner) | Reduced(inner) | OrderBy(inner):
             return is_closed(inner, outer)
         case Project(inner, names):
