@@ -29,6 +29,30 @@ class Storage(Protocol):
         ...
 
 
+class StorageFolder:
+    """A folder of some storage, as storage of its own."""
+
+    def __init__(self, storage: Storage, folder: str) -> None:
+        self.root = f"{storage.root}/{folder}"
+        self._storage, self._folder = storage, folder
+
+    def read(self, name: str) -> bytes | None:
+        """The content of a file, or None if there is none."""
+        return self._storage.read(f"{self._folder}/{name}")
+
+    def write(self, name: str, content: bytes) -> None:
+        """Replace a file as the storage does."""
+        self._storage.write(f"{self._folder}/{name}", content)
+
+    def names(self, folder: str) -> list[str]:
+        """The names directly in `folder`, sorted."""
+        return self._storage.names(f"{self._folder}/{folder}")
+
+    def delete(self, name: str) -> None:
+        """Remove a file or a folder with its content."""
+        self._storage.delete(f"{self._folder}/{name}")
+
+
 class LocalStorage:
     """Storage on a file system of this machine."""
 

@@ -114,7 +114,7 @@ def test_killed_twice_and_started_again_gives_the_answers_of_an_undisturbed_run(
     checkpoint = disturbed.parent / "checkpoint"
 
     def in_the_middle_of_the_requests():
-        return any(checkpoint.glob("journal/batch-000000000002/*"))
+        return any(checkpoint.glob("services/*/journal/batch-000000000002/*"))
 
     def while_answers_are_written():
         return any((disturbed.parent / "answers").glob("batch=000000000004/**/*"))

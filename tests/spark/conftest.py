@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bestbefore.engine import Engine, read_job
+from bestbefore.engine.stream_section import read_streams
 from bestbefore.service import Fetched, Loaded
 
 PREFIX = "PREFIX : <http://example.org/>\n"
@@ -86,11 +87,12 @@ class Bench:
     def job(self, text=None, *, stream=None, **sections):
         (self.folder / "stream").mkdir(exist_ok=True)
         sections.setdefault("budget", {"refreshes": 2})
+        needed = {"bkg": {"endpoint": "http://127.0.0.1:9/none"}}
         return read_job(
             {
                 "query": {"text": text or query()},
                 "streams": {"s": {"path": "stream", "files_per_batch": 1, **(stream or {})}},
-                "services": {"bkg": {"endpoint": "http://127.0.0.1:9/none"}},
+                **({} if text and "SERVICE" not in text else {"services": needed}),
                 **sections,
             },
             folder=self.folder,
@@ -98,9 +100,9 @@ class Bench:
 
     def run(self, job, service=None, **options):
         """Run a job to the end of its stream; return the running query."""
-        running = Engine(self.spark).start(
-            job, service=service, report=self.reports.append, **options
-        )
+        if service is not None:
+            options["services"] = {job.services[0].name: service}
+        running = Engine(self.spark).start(job, report=self.reports.append, **options)
         running.wait(120)
         return running
 
@@ -134,3 +136,27 @@ def bench(spark, tmp_path):
 @pytest.fixture
 def service():
     return TableService({f"<{EX}u{number}>": number * 100 for number in range(8)})
+
+
+def source_of(folder, **stream):
+    """The source of a stream's section in a job file."""
+    (folder / "stream").mkdir(exist_ok=True)
+    tables = {"streams": {"s": {"path": "stream", **stream}}}
+    (job,) = read_streams(tables, [f"{EX}stream"], base=folder)
+    return job.source
+
+
+@pytest.fixture
+def taken_in(spark, tmp_path):
+    """Write a file into a folder and take it in: the elements and the quarantined."""
+
+    def take(content, *, name="a.txt", **stream):
+        source = source_of(tmp_path, **stream)
+        if not isinstance(content, bytes):
+            content = "".join(f"{line}\n" for line in content).encode()
+        (tmp_path / "stream" / name).write_bytes(content)
+        rows = source.present(spark).collect()
+        good = [row for row in rows if row["reason"] is None]
+        return good, [row for row in rows if row["reason"] is not None]
+
+    return take

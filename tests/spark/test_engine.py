@@ -289,7 +289,7 @@ def test_a_streaming_dataframe_that_the_caller_hands_over(bench, service):
     schema = "ts long, s string, p string, o string"
     frame = bench.spark.readStream.schema(schema).json(str(bench.folder / "rows"))
     job = bench.job()
-    job = replace(job, stream=replace(job.stream, source=None))
+    job = replace(job, streams=(replace(job.streams[0], source=None),))
     with pytest.raises(InputError, match="'s' has source = 'dataframe': hand one over"):
         bench.run(job, service)
     bench.run(job, service, streams={"s": frame})
@@ -311,7 +311,8 @@ def test_intervals_from_the_service_s_own_column(bench, service):
     service.rows = lambda user: ((user, f'"{service.followers[user] + 60}"{INTEGER}'),)
     bench.mention((1_000, 1), (6_000, 2))
     running = bench.run(bench.job(view={"interval_variable": "?followers"}), service)
-    assert running.processor.view.units.interval_ms.tolist()[:3] == [60_000, 160_000, 260_000]
+    units = running.processor.served[0].view.units
+    assert units.interval_ms.tolist()[:3] == [60_000, 160_000, 260_000]
 
 
 def test_a_checkpoint_of_another_query_or_another_format_is_refused(bench, service):
@@ -320,11 +321,11 @@ def test_a_checkpoint_of_another_query_or_another_format_is_refused(bench, servi
     with pytest.raises(StateError, match="belongs to another query"):
         bench.run(bench.job(query("SELECT ?user")), service)
     (commit,) = list((bench.folder / "checkpoint" / "commits").iterdir())[:1]
-    commit.write_text(commit.read_text().replace('"format": 2', '"format": 99'))
-    with pytest.raises(StateError, match="format 99, this version reads 2: upgrade bestbefore"):
+    commit.write_text(commit.read_text().replace('"format": 3', '"format": 99'))
+    with pytest.raises(StateError, match="format 99, this version reads 3: upgrade bestbefore"):
         bench.run(bench.job(), service)
     commit.write_text(commit.read_text().replace('"format": 99', '"format": 1'))
-    with pytest.raises(StateError, match="format 1, this version reads 2: finish it with an older"):
+    with pytest.raises(StateError, match="format 1, this version reads 3: finish it with an older"):
         bench.run(bench.job(), service)
 
 

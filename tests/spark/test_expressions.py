@@ -46,7 +46,12 @@ ELSEWHERE = {
     "?x < ?y": [(FALSE, TRUE)],
     "?x >= ?y": [(TRUE, FALSE), *((value, value) for value in VALUES)],
 }
+# Nor does it give these a truth, which SPARQL 1.1 section 17.2.2 does.
+TRUTHS = ("?x", "!?x", "?x && ?y", "?x || ?y", "IF(?x, 1, 2) = 2")
+TRUE_OR_FALSE = ('"ABC"@en', '"abc"@de-ch', f'"x"^^<{XSD}integer>', f'"maybe"^^<{XSD}boolean>')
 LEXICAL = [
+    ('"ABC"@en', '""@en', "?x && !?y", True),
+    (f'"x"^^<{XSD}integer>', f'"maybe"^^<{XSD}boolean>', "?x || ?y", False),
     (f'"05"^^<{XSD}integer>', f'"5"^^<{XSD}integer>', "?x = ?y", True),
     (f'"05"^^<{XSD}integer>', f'"5"^^<{XSD}integer>', "sameTerm(?x, ?y)", False),
     (f'"5"^^<{XSD}byte>', f'"5.00"^^<{XSD}decimal>', "?x = ?y", True),
@@ -93,6 +98,8 @@ def test_a_condition_passes_the_same_pairs_as_elsewhere(pairs, text):
     passed = frame.select(compile_condition(condition_of(text)).alias("t")).toArrow()["t"]
     found = {number for number, truth in enumerate(passed.to_pylist()) if truth}
     wrong = [rows[number] for number in sorted(found ^ expected(text, rows))]
+    if text in TRUTHS:
+        wrong = [pair for pair in wrong if not {*pair} & {*TRUE_OR_FALSE}]
     assert [pair for pair in wrong if pair not in ELSEWHERE.get(text, ())] == []
 
 

@@ -62,7 +62,7 @@ def test_a_crash_after_the_commit_repeats_nothing(bench, service, job):
         raise Crash("after the commit")
 
     with pytest.raises(WorkError, match="after the commit"):
-        Engine(bench.spark).start(job, service=service, report=crashing_report).wait(60)
+        Engine(bench.spark).start(job, services={"bkg": service}, report=crashing_report).wait(60)
     before = {file: file.stat().st_mtime_ns for file in bench.folder.glob("answers/*/*.json")}
     running = bench.run(job, service)
     assert {file: file.stat().st_mtime_ns for file in before} == before
@@ -71,8 +71,8 @@ def test_a_crash_after_the_commit_repeats_nothing(bench, service, job):
 
 
 def test_the_view_survives_with_its_ages_and_best_before_times(bench, service, job):
-    first = bench.run(job, service).processor.view
-    again = bench.run(job, service).processor.view
+    first = bench.run(job, service).processor.served[0].view
+    again = bench.run(job, service).processor.served[0].view
     assert again.keys == first.keys
     for column in ("refreshed_ms", "best_before_ms", "interval_ms", "row_count"):
         assert getattr(again.units, column).tolist() == getattr(first.units, column).tolist()
@@ -80,19 +80,19 @@ def test_the_view_survives_with_its_ages_and_best_before_times(bench, service, j
 
 
 def test_snapshots_replace_journals_and_old_segments_go(bench, service, job, monkeypatch):
-    monkeypatch.setattr("bestbefore.engine.batch._SNAPSHOT_EVERY", 4)
+    monkeypatch.setattr("bestbefore.engine.served_view._SNAPSHOT_EVERY", 4)
     for number in range(6):
         bench.mention((11_000 + number * 5_000, number % 8))
     running = bench.run(job, service)
     checkpoint = bench.folder / "checkpoint"
-    assert running.state.snapshot_batch == 3
-    assert len(list((checkpoint / "view").iterdir())) == 1
-    assert all(int(each.name[-12:]) > 3 for each in (checkpoint / "journal").iterdir())
+    assert running.state.view("bkg").snapshot_batch == 3
+    assert len(list((checkpoint / "services/bkg/view").iterdir())) == 1
+    assert all(int(each.name[-12:]) > 3 for each in (checkpoint / "services/bkg/journal").iterdir())
     assert len(list((checkpoint / "buffer").iterdir())) <= 4
-    assert list((checkpoint / "ledger").iterdir()) == []
+    assert list((checkpoint / "services/bkg/ledger").iterdir()) == []
     assert len(list((checkpoint / "commits").iterdir())) == 2
-    ages = running.processor.view.units.refreshed_ms.tolist()
-    assert bench.run(job, service).processor.view.units.refreshed_ms.tolist() == ages
+    ages = running.processor.served[0].view.units.refreshed_ms.tolist()
+    assert bench.run(job, service).processor.served[0].view.units.refreshed_ms.tolist() == ages
 
 
 def test_many_small_batches_in_one_window_are_merged_into_one_segment(bench, service, monkeypatch):

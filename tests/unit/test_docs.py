@@ -15,7 +15,8 @@ from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolv
 from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
-from bestbefore.query import parse_query
+from bestbefore.query import parse_query, plan
+from bestbefore.spark.sources import mapping_of
 from bestbefore.view import view_of
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ def test_the_readme_s_query_and_job_are_a_job(tmp_path):
     (job,) = blocks("README.md", "toml")
     (tmp_path / "influencers.rq").write_text(query)
     read = read_job(tomllib.loads(job), folder=tmp_path)
-    assert read.budget == 10
+    assert read.services[0].budget == 10
     assert [each.name for each in read.plan.join_key] == ["user"]
 
 
@@ -38,14 +39,25 @@ def test_the_page_on_the_job_file_shows_a_job(tmp_path):
     (tmp_path / "influencers.rq").write_text(blocks("README.md", "sparql")[0])
     (job,) = blocks("docs/job-file.md", "toml")
     read = read_job(tomllib.loads(job), folder=tmp_path)
-    assert read.policy.name == "WSJ-WBM"
+    assert read.services[0].policy.name == "WSJ-WBM"
     # What is commented out must be known too.
     lines = [re.sub(r"^# (?=\w+ = )", "", line) for line in job.splitlines()]
     wanted = tomllib.loads("\n".join(lines).replace("interval_predicate", "# interval_predicate"))
     del wanted["view"]["interval_file"], wanted["services"]["bkg"]["token_env"]
     wanted["view"]["interval_variable"] = "?followers"
     wanted["policy"]["name"] = "CWSJ-WBM"
-    assert read_job(wanted, folder=tmp_path).service.page_rows == 5000
+    assert read_job(wanted, folder=tmp_path).services[0].client.page_rows == 5000
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_the_page_on_streams_shows_streams(tmp_path, number):
+    streams = tomllib.loads(blocks("docs/sources.md", "toml")[number])
+    streams["query"] = {"text": blocks("README.md", "sparql")[0]}
+    streams["services"] = {"bkg": {}}
+    read = read_job(streams, folder=tmp_path)
+    mapping = mapping_of(read.streams[0].source)
+    assert (mapping is None) == (number == 0)
+    assert len(blocks("docs/sources.md", "toml")) == 4
 
 
 def test_the_example_policy_of_contributing_works():
@@ -74,6 +86,13 @@ def test_the_simulation_of_the_docs_runs():
     assert names["best"].policy == "WSJ-WBM"
 
 
+def test_the_query_of_the_page_on_queries_is_planned():
+    (text,) = blocks("docs/queries.md", "sparql")
+    planned = plan(parse_query(text))
+    assert len(planned.windows) == 2
+    assert [each.name for each in planned.services[0].join_key] == ["user"]
+
+
 def test_every_policy_is_described():
     page = (ROOT / "docs" / "policies.md").read_text()
     for name in (*rankers, *proposers, *replacements):
@@ -89,7 +108,15 @@ def test_every_command_is_documented_as_it_is():
 
 @pytest.mark.parametrize(
     "file",
-    ["README.md", "docs/job-file.md", "docs/policies.md", "docs/simulation.md", "CONTRIBUTING.md"],
+    [
+        "README.md",
+        "docs/job-file.md",
+        "docs/sources.md",
+        "docs/policies.md",
+        "docs/simulation.md",
+        "docs/queries.md",
+        "CONTRIBUTING.md",
+    ],
 )
 def test_links_lead_somewhere(file):
     targets = re.findall(r"\]\(([^)#:]+)[^)]*\)", (ROOT / file).read_text())

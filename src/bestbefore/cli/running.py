@@ -9,7 +9,7 @@ from threading import Event
 from rich.console import Console
 
 from bestbefore.engine import Engine, Quality, RunningQuery, load_job
-from bestbefore.engine.job import AVAILABLE_NOW, Job
+from bestbefore.engine.job import AVAILABLE_NOW, Job, ServiceJob
 from bestbefore.spark.session import local_session
 from bestbefore.time import format_duration, format_instant
 
@@ -22,10 +22,16 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     job = load_job(path)
     if follow and job.trigger == AVAILABLE_NOW:
         job = replace(job, trigger=_FOLLOW_TRIGGER)
-    if job.stream.source is not None:
-        job.stream.source.check()
-    console.print(f"{path}: {job.policy.name}, {job.budget} refreshes per evaluation", markup=False)
-    _notice_intervals(job, console)
+    for stream in job.streams:
+        if stream.source is not None:
+            stream.source.check()
+    for service in job.services:
+        console.print(
+            f"{path}: {service.name}: {service.policy.name}, {service.budget} refreshes per "
+            "evaluation",
+            markup=False,
+        )
+        _notice_intervals(service, console)
     console.print("starting Spark …")
     spark = local_session(log=_spark_log(job))
     # PySpark's own handler would abort the batch that runs.
@@ -37,11 +43,11 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     _summarise(console, running)
 
 
-def _notice_intervals(job: Job, console: Console) -> None:
+def _notice_intervals(job: ServiceJob, console: Console) -> None:
     view = job.view
     sources = (view.interval_variable, view.interval_predicate, view.interval_file)
     if view.change_interval_ms is None and not any(sources):
-        width = format_duration(job.plan.window.width_ms)
+        width = format_duration(job.window.width_ms)
         console.print(
             f"no change intervals given: every unit is taken to change once per {width}; "
             "see [view] in docs/job-file.md",

@@ -8,50 +8,40 @@ is repeated overwrites what it wrote before, and a committed batch is not repeat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from bestbefore.engine.counting import count_elements
 from bestbefore.engine.job import Job
 from bestbefore.engine.jobs import WindowJob, answer_job, due_frame, window_job
-from bestbefore.engine.key_statistics import read_statistics
+from bestbefore.engine.key_statistics import split_statistics
+from bestbefore.engine.last_answer import LastAnswer, operator_of
 from bestbefore.engine.quality import Quality
+from bestbefore.engine.records import Answered, MaintainedService, quality_of
+from bestbefore.engine.reports import reported
+from bestbefore.engine.schedule import (
+    Due,
+    counts_elements,
+    due_evaluations,
+    first_evaluation,
+    shapes_of,
+    watermark_of,
+)
+from bestbefore.engine.served_view import ServedView
 from bestbefore.engine.sinks import ANSWER, Sink
 from bestbefore.engine.state import Commits, State
-from bestbefore.engine.walk import Maintained, Walk
-from bestbefore.maintenance import Ledger
-from bestbefore.service import Service
+from bestbefore.engine.timeline import Timeline
+from bestbefore.spark.answers import evaluations
 from bestbefore.spark.buffer import Buffer, Intake
 from bestbefore.spark.columns import FRESH
-from bestbefore.spark.content import WindowContent
+from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import is_small, tune
+from bestbefore.spark.static_graphs import StaticGraphs
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
-from bestbefore.view import ChangeIntervals, Journal, LocalView, save_snapshot
-from bestbefore.windows import SlidingWindow
-
-# A leap in event time may make millions of empty windows due; past this many they are counted, not
-# answered one by one.
-_MOST_WINDOWS = 10_000
-_SNAPSHOT_EVERY = 32
+from bestbefore.windows import Instants
 
 Report = Callable[[Quality], None]
-
-
-@dataclass(frozen=True)
-class Due:
-    """The windows that became due, from first to last."""
-
-    first: int
-    last: int
-
-    def answered(self, non_empty: list[int]) -> list[int]:
-        """The windows to answer: all of them, or the non-empty ones where there are too many."""
-        everything = self.last - self.first < _MOST_WINDOWS
-        return list(range(self.first, self.last + 1)) if everything else non_empty
-
-    def __len__(self) -> int:
-        return max(0, self.last - self.first + 1)
 
 
 @dataclass
@@ -61,13 +51,12 @@ class BatchProcessor:
     job: Job
     storage: Storage
     quality_storage: Storage | None
-    service: Service
-    view: LocalView
-    intervals: ChangeIntervals
+    served: tuple[ServedView, ...]
     sink: Sink
     report: Report
     clock: Clock
     state: State
+    static: StaticGraphs | None = None
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Process a batch, unless it was committed before a crash."""
@@ -80,13 +69,20 @@ class BatchProcessor:
         buffer, intake = self._take_in(batch, number)
         spark = tune(batch.sparkSession, rows=buffer.elements)
         state = self._with_intake(number, buffer, intake)
-        due = self._due(state)
-        records = self._answer(spark, buffer, due, state) if len(due) else []
-        state = self._settle(state, due, records)
+        elements, due, state = self._due(buffer.read(spark), state)
+        records = list[Quality]()
+        if due is not None:
+            small = is_small(buffer.elements)
+            streams = self.job.streams_of_windows()
+            contents = WindowContents(
+                elements, due.instants, streams, due.first, due.last, together=small
+            )
+            records, state = self._answer(spark, contents, due, state)
         seconds = monotonic_s() - started
         records = [replace(each, batch_s=round(seconds, 4)) for each in records]
         if records:
-            records[0] = self._with_counts(records[0], state, skipped=len(due) - len(records))
+            skipped = 0 if due is None else due.skipped(len(records))
+            records[0] = self._with_counts(records[0], state, skipped=skipped)
             state = replace(state, reported=state.taken_in)
         self._write_quality(number, records)
         Commits(self.storage).commit(state)
@@ -94,6 +90,11 @@ class BatchProcessor:
         self.state = state
         for record in records:
             self.report(record)
+
+    def close(self) -> None:
+        """Close the services' clients."""
+        for each in self.served:
+            each.service.close()
 
     def _with_counts(self, record: Quality, state: State, *, skipped: int) -> Quality:
         """The record with what the stream brought since the last one."""
@@ -105,13 +106,13 @@ class BatchProcessor:
 
     def _take_in(self, batch: DataFrame, number: int) -> tuple[Buffer, Intake]:
         buffer = Buffer(f"{self.storage.root}/buffer", self.state.segments)
-        name = f"batch-{number:012d}"
-        latest, lateness = self.state.latest_ms, self.job.stream.allowed_lateness_ms
+        name = _batch_name(number)
         buffer, intake = buffer.add(
             batch,
             name,
-            watermark_ms=None if latest is None else latest - lateness,
-            horizon_ms=self.clock() + self.job.stream.clock_skew_ms,
+            watermark_ms=watermark_of(self.job, self.state),
+            horizon_ms=self.clock() + self.job.clock_skew_ms,
+            streams=tuple(each.name for each in self.job.streams),
         )
         if intake.quarantined:
             bad = buffer.quarantined(batch.sparkSession, name)
@@ -129,149 +130,176 @@ class BatchProcessor:
         )
         if intake.latest_ms is None or intake.earliest_ms is None:
             return state
-        state = replace(state, latest_ms=max(intake.latest_ms, state.latest_ms or 0))
-        return state if state.t0_ms is not None else self._started(state, intake.earliest_ms)
+        latest = {
+            name: max(time, state.latest.get(name, time))
+            for name, time in {**state.latest, **intake.latest_of}.items()
+        }
+        state = replace(state, latest=latest)
+        if state.t0_ms is not None or counts_elements(self.job):
+            return state
+        return self._started(state, intake.earliest_ms)
 
     def _started(self, state: State, earliest_ms: int) -> State:
         """The state after the first element: t0 is the last slide boundary before it."""
-        asked = self.job.plan.window
-        window = SlidingWindow.starting(asked.width_ms, asked.slide_ms, earliest_ms=earliest_ms)
-        window = window if self.job.t0_ms is None else self._window(self.job.t0_ms)
-        first = max(1, window.first_with(earliest_ms))
-        if self.job.full_windows_only:
-            first = max(first, window.first_with(window.t0_ms + window.width_ms))
-        return replace(state, t0_ms=window.t0_ms, first_evaluation=first, next_evaluation=first)
+        instants = Instants.starting(
+            shapes_of(self.job), earliest_ms=earliest_ms, t0_ms=self.job.t0_ms
+        )
+        first = first_evaluation(self.job, instants, earliest_ms)
+        starts = tuple(each.t0_ms for each in instants.windows)
+        return replace(state, t0_ms=starts, first_evaluation=first, next_evaluation=first)
 
-    def _window(self, t0_ms: int) -> SlidingWindow:
-        return SlidingWindow(self.job.plan.window.width_ms, self.job.plan.window.slide_ms, t0_ms)
+    def _due(self, elements: DataFrame, state: State) -> tuple[DataFrame, Due | None, State]:
+        """What became due; where windows are of so many elements these are numbered first."""
+        if not counts_elements(self.job):
+            return elements, due_evaluations(self.job, state), state
+        watermark = watermark_of(self.job, state)
+        if watermark is None:
+            return elements, None, state
+        counted = count_elements(elements, self.job, state, watermark_ms=watermark)
+        return counted.elements, counted.due, replace(state, anchor=counted.anchor)
 
-    def _due(self, state: State) -> Due:
-        if state.t0_ms is None or state.latest_ms is None:
-            return Due(1, 0)
-        watermark = state.latest_ms - self.job.stream.allowed_lateness_ms
-        return Due(state.next_evaluation, self._window(state.t0_ms).last_closed(watermark))
-
-    def _answer(self, spark: SparkSession, buffer: Buffer, due: Due, state: State) -> list[Quality]:
-        window = self._window(state.t0_ms or 0)
-        if due.first == state.first_evaluation:
-            self.view.begin(window.closing(due.first))
-        together = is_small(buffer.elements)
-        content = WindowContent(buffer.read(spark), window, due.first, due.last, together=together)
-        job_a = window_job(self.job.plan, content)
-        job_a.mappings.persist()
+    def _answer(
+        self, spark: SparkSession, content: WindowContents, due: Due, state: State
+    ) -> tuple[list[Quality], State]:
+        if state.begun_ms is None:
+            state = replace(state, begun_ms=due.timeline.at(due.first))
+            for each in self.served:
+                each.view.begin(state.begun_ms or 0)
+        job_a = window_job(self.job.plan, content, self.job.report.strategy)
+        job_a.persist()
         try:
-            slices, outcomes, answered = self._maintain(job_a, due, content, state)
-            counts = self._join(spark, job_a, content, slices, answered, state.batch)
+            maintained, answered = self._maintain(job_a, due, state)
+            counts = self._join(
+                spark,
+                job_a,
+                content,
+                maintained,
+                answered,
+                timeline=due.timeline,
+                number=state.batch,
+            )
         finally:
-            job_a.mappings.unpersist()
-        self.view.compact()
-        return [
-            self._quality(each, counts[number], window, state.batch, len(answered))
-            for number, each in zip(answered, outcomes, strict=True)
+            job_a.unpersist()
+        records = [
+            quality_of(
+                self._answered(counts[evaluation], due.timeline, state.batch, len(answered)),
+                maintained,
+                place,
+            )
+            for place, evaluation in enumerate(answered)
         ]
+        return records, self._settle(state, due, records, maintained)
 
     def _maintain(
-        self, job_a: WindowJob, due: Due, content: WindowContent, state: State
-    ) -> tuple[pa.Table, list[Maintained], list[int]]:
-        statistics = read_statistics(
-            job_a.statistics.toArrow(),
-            self.job.join_key,
-            self.view,
-            learn=self.job.policy.fetches_missing,
+        self, job_a: WindowJob, due: Due, state: State
+    ) -> tuple[list[MaintainedService], list[int]]:
+        statistics = split_statistics(job_a.statistics.toArrow(), self.job.plan)
+        answered = reported(
+            self.job.report,
+            due.answered(statistics.non_empty),
+            due.timeline,
+            found=statistics.reported,
         )
-        answered = due.answered(statistics.windows().tolist())
-        walk = Walk(
-            job=self.job,
-            view=self.view,
-            window=content.window,
-            service=self.service,
-            intervals=self.intervals,
-            ledger=Ledger(self.storage),
-            journal=Journal(self.storage),
-        )
-        slices, outcomes = walk.through(state.batch, answered, statistics, saved=state.saved)
-        return slices, outcomes, answered
+        maintained = []
+        for served, table in zip(self.served, statistics.services, strict=True):
+            slices, outcomes = served.maintain(
+                state.batch,
+                answered,
+                table,
+                timeline=due.timeline,
+                saved=state.view(served.job.name).saved,
+            )
+            maintained.append(MaintainedService(served.job, slices, outcomes))
+        return maintained, answered
 
-    def _join(
+    def _join(  # noqa: PLR0913 - what a batch has come to
         self,
         spark: SparkSession,
         job_a: WindowJob,
-        content: WindowContent,
-        slices: pa.Table,
+        content: WindowContents,
+        maintained: list[MaintainedService],
         answered: list[int],
+        *,
+        timeline: Timeline,
         number: int,
     ) -> dict[int, Row]:
-        answers = answer_job(
+        due = due_frame(spark, answered, timeline)
+        rows = answer_job(
             self.job.query,
             self.job.plan,
             content,
             mappings=job_a.mappings,
-            slices=spark.createDataFrame(slices),
-            due=due_frame(spark, answered),
+            slices=[spark.createDataFrame(each.slices) for each in maintained],
+            due=due,
+            static=self.static,
         )
+        last = self._last_answer(self.state)
+        rows = rows.persist() if last.needed else rows
+        answers = evaluations(last.streamed(spark, rows, answered), due, content)
         observation = Observation()
         figures = F.collect_list(F.struct("evaluation", "count", FRESH)).alias("figures")
         self.sink(answers.observe(observation, figures).select(*ANSWER), number)
+        last.keep(rows, answered, _batch_name(number))
+        if last.needed:
+            rows.unpersist()
         return {each["evaluation"]: each for each in observation.get["figures"]}
 
-    def _quality(
-        self, each: Maintained, figures: Row, window: SlidingWindow, number: int, together: int
-    ) -> Quality:
-        done = each.refreshed
-        fresh = figures[FRESH]
-        reasons = list(dict.fromkeys(done.failed.values()))
-        return Quality(
-            evaluation=done.evaluation,
-            at=done.t_ms,
-            window=window.bounds(done.evaluation),
-            policy=self.job.policy.name,
+    def _last_answer(self, state: State) -> LastAnswer:
+        operator = operator_of(self.job.query)
+        return LastAnswer(operator, f"{self.storage.root}/answered", state.answered)
+
+    def _answered(self, figures: Row, timeline: Timeline, batch: int, together: int) -> Answered:
+        evaluation = figures["evaluation"]
+        return Answered(
+            evaluation=evaluation,
+            at=timeline.at(evaluation),
+            window=timeline.window(evaluation),
             answers=figures["count"],
-            estimated_freshness=None if fresh is None else round(fresh, 6),
-            completeness=each.sets.completeness,
-            candidates=done.candidates,
-            budget=self.job.budget,
-            elected=done.elected,
-            refreshed=len(done.rows),
-            changed=each.changed,
-            failed=len(done.failed),
-            requests=done.requests,
-            service=f"failed: {'; '.join(reasons)}" if reasons else "ok",
-            service_s=round(done.seconds, 4),
+            estimated_freshness=figures[FRESH],
             answered_ms=self.clock(),
-            batch=number,
+            batch=batch,
             batch_evaluations=together,
-            batch_s=0.0,
-            evicted=len(done.evicted),
-            missing=each.sets.g,
-            saved=each.saved,
-            sets=each.sets.sizes(),
         )
 
-    def _settle(self, state: State, due: Due, records: list[Quality]) -> State:
+    def _settle(
+        self,
+        state: State,
+        due: Due,
+        records: list[Quality],
+        maintained: list[MaintainedService],
+    ) -> State:
         """The state after the answers: what is no longer needed is let go."""
-        if not len(due):
-            return state
-        window = self._window(state.t0_ms or 0)
-        opening, _ = window.bounds(due.last + 1)
+        opening = self._opening(state, due)
         buffer = Buffer(f"{self.storage.root}/buffer", state.segments).without_before(opening)
-        state = replace(
+        views = {
+            each.job.name: each.settle(state.batch, state.view(each.job.name), done.outcomes)
+            for each, done in zip(self.served, maintained, strict=True)
+        }
+        return replace(
             state,
             next_evaluation=due.last + 1,
             segments=buffer.segments,
+            views=views,
+            answered=self._kept(records, state),
             requests=state.requests + sum(each.requests for each in records),
             refreshes=state.refreshes + sum(each.refreshed for each in records),
-            saved=records[-1].saved if records else state.saved,
         )
-        if state.batch - state.snapshot_batch < _SNAPSHOT_EVERY:
-            return state
-        name = f"batch-{state.batch:012d}"
-        save_snapshot(self.view, self.storage, name)
-        return replace(state, snapshot=name, snapshot_batch=state.batch)
+
+    def _kept(self, records: list[Quality], state: State) -> str:
+        """The name of the last answer after this batch."""
+        needed = self._last_answer(state).needed and records
+        return _batch_name(state.batch) if needed else state.answered
+
+    def _opening(self, state: State, due: Due) -> int:
+        """The time up to which no window to come needs an element."""
+        if counts_elements(self.job):
+            return state.anchor.time_ms - 1
+        return due.instants.opening_ms(due.last + 1)
 
     def _write_quality(self, number: int, records: list[Quality]) -> None:
         if self.quality_storage is not None and records:
             lines = "".join(each.to_json() + "\n" for each in records)
-            self.quality_storage.write(f"batch-{number:012d}.jsonl", lines.encode())
+            self.quality_storage.write(f"{_batch_name(number)}.jsonl", lines.encode())
 
     def _clean_up(self, before: State, after: State, records: list[Quality]) -> None:
         """Remove what the committed state no longer refers to; a crash here leaves only litter."""
@@ -279,11 +307,12 @@ class BatchProcessor:
         for segment in (*before.segments, *after.segments):
             if segment.name not in kept:
                 self.storage.delete(f"buffer/{segment.name}")
-        for record in records:
-            Ledger(self.storage).close(record.evaluation)
-        if after.snapshot != before.snapshot:
-            self.storage.delete(f"view/{before.snapshot}")
-            journal = Journal(self.storage)
-            for number in journal.batches():
-                if number <= after.snapshot_batch:
-                    journal.forget(number)
+        if before.answered and before.answered != after.answered:
+            self.storage.delete(f"answered/{before.answered}")
+        numbers = [each.evaluation for each in records]
+        for each in self.served:
+            each.clean_up(before.view(each.job.name), after.view(each.job.name), numbers)
+
+
+def _batch_name(number: int) -> str:
+    return f"batch-{number:012d}"

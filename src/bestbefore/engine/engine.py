@@ -1,23 +1,30 @@
 """The engine: it starts a job on Spark and hands out a handle to the running query."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import reduce
 from threading import Lock
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.engine.batch import BatchProcessor, Report
-from bestbefore.engine.job import AVAILABLE_NOW, Job
+from bestbefore.engine.job import AVAILABLE_NOW, Job, StreamJob
+from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, sink_of
 from bestbefore.engine.state import Commits, State
-from bestbefore.engine.view_start import change_intervals, open_view, service_pattern
-from bestbefore.errors import BestbeforeError, InputError, WorkError
+from bestbefore.engine.view_start import service_pattern
+from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
 from bestbefore.query import print_query
 from bestbefore.service import Service, SparqlClient
+from bestbefore.spark.columns import STREAM
+from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
-from bestbefore.spark.sources import elements_of
+from bestbefore.spark.sources import file_failure
+from bestbefore.spark.static_graphs import StaticGraphs, read_graphs
+from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
 
 _STEP_S = 0.25
@@ -39,16 +46,16 @@ class RunningQuery:
                 if deadline is not None and monotonic_s() >= deadline:
                     return False
         except PySparkException as error:
-            self.processor.service.close()
+            self.processor.close()
             raise self._failure(error) from None
-        self.processor.service.close()
+        self.processor.close()
         return True
 
     def stop(self) -> None:
         """Stop at the end of the batch that runs, if any."""
         self.batches.finish()
         self.query.stop()
-        self.processor.service.close()
+        self.processor.close()
 
     @property
     def processor(self) -> BatchProcessor:
@@ -64,6 +71,8 @@ class RunningQuery:
         cause = self.batches.failure or error
         if isinstance(cause, BestbeforeError):
             return cause
+        if unreadable := file_failure(str(cause)):
+            return unreadable
         lines = [line for line in str(cause).splitlines() if line.strip()]
         return WorkError(f"the query stopped: {lines[0] if lines else type(cause).__name__}")
 
@@ -100,8 +109,8 @@ class _Batches:
 class Engine:
     """Runs jobs on a Spark session.
 
-    `service` replaces the SPARQL client, `sink` the job's sink, `streams` names streaming
-    DataFrames for streams that are no folders, `report` hears of every evaluation.
+    `services` replace SPARQL clients by the services' names, `sink` the job's sink, `streams` names
+    streaming DataFrames for streams that are no folders, `report` hears of every evaluation.
     """
 
     spark: SparkSession
@@ -112,34 +121,47 @@ class Engine:
         job: Job,
         *,
         streams: Mapping[str, DataFrame] | None = None,
-        service: Service | None = None,
+        services: Mapping[str, Service] | None = None,
         sink: Sink | None = None,
         report: Report | None = None,
     ) -> RunningQuery:
         """Start a job, or go on with it where its checkpoint stands."""
         rows = self._intake(job, streams or {})
         storage = storage_at(self.spark, job.checkpoint)
-        intervals = change_intervals(job)
-        client = service or SparqlClient(job.service, service_pattern(job))
-        try:
-            state = Commits(storage).latest(print_query(job.query))
-            view, state = open_view(job, storage, client, intervals, state)
-        except BestbeforeError:
-            client.close()
-            raise
+        state = Commits(storage).latest(print_query(job.query))
+        served, state = self._served(job, storage, state, services or {})
         processor = BatchProcessor(
             job=job,
             storage=storage,
             quality_storage=storage_at(self.spark, job.sink.quality) if job.sink.quality else None,
-            service=client,
-            view=view,
-            intervals=intervals,
+            served=served,
             sink=sink or sink_of(job.sink),
             report=report or (lambda _: None),
             clock=self.clock,
             state=state,
+            static=_static(job),
         )
         return self._run(job, rows, processor)
+
+    def _served(
+        self, job: Job, storage: Storage, state: State, given: Mapping[str, Service]
+    ) -> tuple[tuple[ServedView, ...], State]:
+        """The services with their views, as the last committed batch left them."""
+        if unknown := [name for name in given if name not in {each.name for each in job.services}]:
+            known = nearest(unknown[0], [each.name for each in job.services])
+            raise InputError(f"the job has no service {unknown[0]!r}; {known}")
+        served: list[ServedView] = []
+        try:
+            for each in job.services:
+                client = given.get(each.name) or SparqlClient(each.client, service_pattern(each))
+                served.append(open_served(each, client, storage, state))
+        except BestbeforeError:
+            client.close()
+            for one in served:
+                one.service.close()
+            raise
+        views = {each.job.name: each.opened for each in served}
+        return tuple(served), replace(state, views=views)
 
     def _run(self, job: Job, rows: DataFrame, processor: BatchProcessor) -> RunningQuery:
         batches = _Batches(processor)
@@ -153,16 +175,28 @@ class Engine:
         return RunningQuery(writer.start(), batches)
 
     def _intake(self, job: Job, streams: Mapping[str, DataFrame]) -> DataFrame:
-        given = streams.get(job.stream.name)
+        """The intake rows of all streams, each with the name of its stream."""
+        frames = [
+            self._rows_of(each, streams).withColumn(STREAM, F.lit(each.name))
+            for each in job.streams
+        ]
+        return reduce(DataFrame.unionByName, frames)
+
+    def _rows_of(self, stream: StreamJob, streams: Mapping[str, DataFrame]) -> DataFrame:
+        given = streams.get(stream.name)
         if given is not None:
             if not given.isStreaming:
-                raise InputError(
-                    f"the DataFrame for the stream {job.stream.name!r} is not streaming"
-                )
+                raise InputError(f"the DataFrame for the stream {stream.name!r} is not streaming")
             return elements_of(given)
-        if job.stream.source is None:
+        if stream.source is None:
             raise InputError(
-                f"the stream {job.stream.name!r} has source = 'dataframe': hand one over, "
-                f"engine.start(job, streams={{{job.stream.name!r}: frame}})"
+                f"the stream {stream.name!r} has source = 'dataframe': hand one over, "
+                f"engine.start(job, streams={{{stream.name!r}: frame}})"
             )
-        return job.stream.source.stream(self.spark)
+        return stream.source.stream(self.spark)
+
+
+def _static(job: Job) -> StaticGraphs | None:
+    if not job.graphs:
+        return None
+    return read_graphs(job.query.default_graphs, job.query.named_graphs, job.graphs)

@@ -4,15 +4,28 @@ from dataclasses import fields, is_dataclass
 
 from pyspark.sql import DataFrame, SparkSession
 
-from bestbefore.engine.job import Job
+from bestbefore.engine.job import Job, ServiceJob
 from bestbefore.engine.jobs import answer_job, window_job
 from bestbefore.maintenance.replacement import Replacement, replacements
-from bestbefore.query import ContinuousQuery, QueryPlan, Variable, describe_algebra, print_query
-from bestbefore.spark.columns import FRESH, TIME, WINDOW, column_of
-from bestbefore.spark.content import WindowContent
+from bestbefore.query import (
+    ContinuousQuery,
+    CountWindow,
+    NamedWindow,
+    QueryPlan,
+    ServicePlan,
+    TimeWindow,
+    Variable,
+    WindowPlan,
+    describe_algebra,
+    print_query,
+)
+from bestbefore.spark.answers import evaluations
+from bestbefore.spark.columns import AT, FRESH, OPENING, TIME, WINDOW, column_of
+from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import tune
+from bestbefore.spark.sources import mapping_of
 from bestbefore.time import format_duration
-from bestbefore.windows import SlidingWindow
+from bestbefore.windows import Instants, SlidingWindow
 
 Sections = list[tuple[str, str]]
 _WIDTH = 160
@@ -20,19 +33,39 @@ _WIDTH = 160
 
 def describe_job(job: Job) -> Sections:
     """The effective job: every setting with its value, secrets left out."""
-    lines = [f"policy.name = {job.policy.name}", f"budget.refreshes = {job.budget}"]
-    lines += [f"policy.seed = {job.seed}", f"query.trigger = {job.trigger}"]
-    for name in ("stream", "service", "view", "sink"):
-        lines += _settings(name, getattr(job, name))
+    lines = [f"query.trigger = {job.trigger}", *_settings("query.report", job.report)]
+    for stream in job.streams:
+        lines += _settings(f"streams.{stream.name}", stream)
+    lines += _settings("sink", job.sink)
     lines.append(f"checkpoint.path = {job.checkpoint}")
-    return [("job", "\n".join(lines)), ("maintenance", "\n".join(_maintenance(job)))]
+    sections = [("job", "\n".join(lines)), *_row_mappings(job)]
+    for service in job.services:
+        sections.append((f"service {service.name}", "\n".join(_service_settings(service))))
+        sections.append((f"maintenance of {service.name}", "\n".join(_maintenance(service))))
+    return sections
 
 
-def _maintenance(job: Job) -> list[str]:
-    policy, window = job.policy, job.plan.window
-    horizon = SlidingWindow(window.width_ms, window.slide_ms).overlap
+def _row_mappings(job: Job) -> Sections:
+    """The triples that a row of a stream gives, with the columns in braces."""
+    sections = []
+    for stream in job.streams:
+        if stream.source is not None and (mapping := mapping_of(stream.source)) is not None:
+            lines = [f"time: {{{mapping.timestamp}}}", *map(str, mapping.triples)]
+            sections.append((f"triples of a row of {stream.name}", "\n".join(lines)))
+    return sections
+
+
+def _service_settings(service: ServiceJob) -> list[str]:
+    lines = [f"policy.name = {service.policy.name}", f"budget.refreshes = {service.budget}"]
+    lines.append(f"policy.seed = {service.seed}")
+    return lines + _settings("client", service.client) + _settings("view", service.view)
+
+
+def _maintenance(job: ServiceJob) -> list[str]:
+    policy = job.policy
     lines = [_units(job)]
     if policy.flexible:
+        horizon = _stand_in(job.window).overlap
         lines.append(
             f"allocation: flexible, {job.budget} refreshes per evaluation on average; at most "
             f"{horizon * job.budget} saved for later, {(horizon - 1) * job.budget} borrowed from it"
@@ -47,7 +80,7 @@ def _maintenance(job: Job) -> list[str]:
     return lines + _thresholds(job)
 
 
-def _units(job: Job) -> str:
+def _units(job: ServiceJob) -> str:
     unit, joined = (
         ", ".join(f"?{name}" for name in key) for key in (job.refresh_key, job.join_key)
     )
@@ -57,9 +90,9 @@ def _units(job: Job) -> str:
     return f"{line}\njoin key: {joined}; view rows link join keys with units (M:N)"
 
 
-def _thresholds(job: Job) -> list[str]:
+def _thresholds(job: ServiceJob) -> list[str]:
     """The FILTER that Filter rankers look at, and those that they do not."""
-    if job.plan.threshold is None:
+    if job.threshold is None:
         return []
     first, *others = map(str, job.plan.thresholds)
     unused = f"; Filter rankers do not look at {', '.join(others)}" if others else ""
@@ -67,48 +100,70 @@ def _thresholds(job: Job) -> list[str]:
 
 
 def describe_query(query: ContinuousQuery, plan: QueryPlan) -> Sections:
-    """The query in RSP-QL, its algebra, its join key and its units."""
-    window = plan.window
-    spans = f"width {format_duration(window.width_ms)}, slide {format_duration(window.slide_ms)}"
-    keys = (
-        f"window: <{window.name}> over <{window.stream}>, {spans}\n"
-        f"window variables: {_names(plan.window_variables)}\n"
-        f"service: <{plan.service.iri}>\n"
-        f"service variables: {_names(plan.service_variables)}\n"
-        f"join key: {_names(plan.join_key)}\n"
-        f"unit: all view rows with the same {_names(plan.join_key)}, unless a job's "
-        "view.refresh_key says otherwise; one refresh replaces them"
-    )
+    """The query in RSP-QL, its algebra after rewriting, its join keys and its units."""
+    lines = [_window_line(each) for each in plan.windows]
+    for each in plan.services:
+        key = _names(each.join_key)
+        lines += [
+            f"service: <{each.iri}>, variables: {_names(each.variables)}",
+            f"join key: {key}",
+            (
+                f"unit: all view rows with the same {key}, unless a job's view.refresh_key says "
+                "otherwise; one refresh replaces them"
+            ),
+        ]
     return [
         ("query", print_query(query)),
-        ("algebra", describe_algebra(query.pattern)),
-        ("join key and units", keys),
+        ("algebra", describe_algebra(plan.around)),
+        ("join key and units", "\n".join(lines)),
     ]
+
+
+def _window_line(plan: WindowPlan) -> str:
+    window = plan.window
+    match window.extent:
+        case TimeWindow(width, slide):
+            spans = f"width {format_duration(width)}, slide {format_duration(slide)}"
+        case CountWindow(size, step):
+            spans = f"{size} elements, moving on by {step}"
+    streams = ", ".join(f"<{each}>" for each in window.streams)
+    return f"window: <{window.name}> over {streams}, {spans}, variables: {_names(plan.variables)}"
 
 
 def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan) -> Sections:
     """The Spark plans of the two jobs, over stand-ins for buffer, view and due windows."""
     session = tune(spark.newSession())
-    window = SlidingWindow(plan.window.width_ms, plan.window.slide_ms)
+    instants = Instants(tuple(_stand_in(each.window) for each in plan.windows))
     # An empty or literal table would be optimised away, and the plan with it.
     rows = session.range(1)
     elements = rows.selectExpr(f"id AS {TIME}", *(f"string(id) AS {name}" for name in "spo"))
-    content = WindowContent(elements, window, 1, 1)
-    job_a = window_job(plan, content)
-    names = [column_of(each.name) for each in plan.service_variables]
-    texts = [f"string(id) AS `{name}`" for name in names]
+    streams = tuple(each.window.streams for each in plan.windows)
+    contents = WindowContents(elements, instants, streams, 1, 1)
+    job_a = window_job(plan, contents)
+    due = rows.selectExpr(f"id AS {WINDOW}", f"id AS {AT}", f"id AS {OPENING}")
     answers = answer_job(
         query,
         plan,
-        content,
+        contents,
         mappings=job_a.mappings,
-        slices=rows.selectExpr(f"id AS {WINDOW}", f"double(id) AS {FRESH}", *texts),
-        due=rows.selectExpr(f"id AS {WINDOW}"),
+        slices=[_slice(rows, each) for each in plan.services],
+        due=due,
     )
     return [
         ("Spark job A: windows and key statistics", _plan(job_a.statistics)),
-        ("Spark job B: join and answers", _plan(answers)),
+        ("Spark job B: join and answers", _plan(evaluations(answers, due, contents))),
     ]
+
+
+def _stand_in(window: NamedWindow) -> SlidingWindow:
+    match window.extent:
+        case TimeWindow(width, slide) | CountWindow(width, slide):
+            return SlidingWindow(width, slide)
+
+
+def _slice(rows: DataFrame, plan: ServicePlan) -> DataFrame:
+    texts = [f"string(id) AS `{column_of(each.name)}`" for each in plan.variables]
+    return rows.selectExpr(f"id AS {WINDOW}", f"double(id) AS {FRESH}", *texts)
 
 
 def _replacement(replacement: Replacement) -> str:

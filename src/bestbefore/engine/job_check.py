@@ -1,13 +1,24 @@
 """Whether the parts of a job fit each other: policy, query, units and capacity."""
 
-from bestbefore.engine.job import Job
-from bestbefore.errors import JobError
+from bestbefore.engine.job import ServiceJob
+from bestbefore.errors import JobError, UnsupportedSparql
 from bestbefore.maintenance import Need
+from bestbefore.query import CountWindow, QueryPlan
 
 
-def check_job(job: Job) -> None:
-    """Refuse a job whose parts contradict each other, and say what would fit."""
-    given = {Need.FILTER} if job.plan.threshold else set[Need]()
+def check_windows(plan: QueryPlan) -> None:
+    """Refuse windows of so many elements beside others: they share no instants."""
+    counted = [each for each in plan.windows if isinstance(each.window.extent, CountWindow)]
+    if counted and len(plan.windows) > 1:
+        raise UnsupportedSparql(
+            f"the window <{counted[0].window.name}> counts elements and stands beside others; a "
+            "query may have one WINDOW clause of so many elements, or any number of them in time"
+        )
+
+
+def check_service(job: ServiceJob) -> None:
+    """Refuse a service whose parts contradict each other, and say what would fit."""
+    given = {Need.FILTER} if job.threshold else set[Need]()
     job.policy.require(given, where="this query")
     if job.view.interval_predicate and len(job.refresh_key) != 1:
         raise JobError(

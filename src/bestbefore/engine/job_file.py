@@ -1,25 +1,26 @@
 """Job files: TOML tables turned into a `Job`, every mistake named with its key."""
 
-import os
 import tomllib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bestbefore.engine.job import AVAILABLE_NOW, Job, SinkJob, StreamJob, ViewJob
-from bestbefore.engine.job_check import check_job
-from bestbefore.engine.job_section import Section
+from bestbefore.engine.job import AVAILABLE_NOW, Job, SinkJob
+from bestbefore.engine.job_check import check_windows
+from bestbefore.engine.job_names import sections_for
+from bestbefore.engine.job_section import Section, located
+from bestbefore.engine.job_services import read_services
+from bestbefore.engine.reports import ReportJob, ReportStrategy
+from bestbefore.engine.stream_section import read_streams
 from bestbefore.errors import JobError, nearest
-from bestbefore.maintenance import resolve_policy
-from bestbefore.query import QueryPlan, parse_query, plan
-from bestbefore.service import ClientSettings
-from bestbefore.spark.sources import FolderSource
+from bestbefore.query import ContinuousQuery, parse_query, plan
 
 _SECTIONS = (
     "query",
     "streams",
     "services",
+    "graphs",
     "qos",
     "budget",
     "policy",
@@ -27,7 +28,6 @@ _SECTIONS = (
     "sink",
     "checkpoint",
 )
-_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 
 
 def load_job(path: str | Path) -> Job:
@@ -56,27 +56,24 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     query_section = _section(tables, "query")
     query = parse_query(_query_text(query_section, base))
     query_plan = plan(query)
-    policy_section, budget_section = _section(tables, "policy"), _section(tables, "budget")
+    check_windows(query_plan)
     checkpoint_section = _section(tables, "checkpoint")
     _section(tables, "qos").finish()
     job = Job(
         query=query,
         plan=query_plan,
-        stream=_stream(tables, query_plan, base),
-        service=_service(tables, query_plan),
-        budget=budget_section.integer("refreshes", 10),
-        policy=resolve_policy(policy_section.text("name", "WSJ-WBM") or ""),
-        seed=policy_section.integer("seed", 0),
-        view=_view(_section(tables, "view"), query_plan, base),
+        streams=read_streams(tables, _streams_of(query), base=base),
+        services=read_services(tables, query_plan, base),
+        graphs=_graphs(tables, query, base),
         sink=_sink(_section(tables, "sink"), base),
-        checkpoint=_located(base, checkpoint_section.text("path", "checkpoint")) or "",
+        checkpoint=located(base, checkpoint_section.text("path", "checkpoint")) or "",
+        report=_report(query_section),
         trigger=_trigger(query_section),
         t0_ms=_instant(query_section, "t0"),
         full_windows_only=query_section.flag("full_windows_only", default=False),
     )
-    for section in (query_section, policy_section, budget_section, checkpoint_section):
+    for section in (query_section, checkpoint_section):
         section.finish()
-    check_job(job)
     return job
 
 
@@ -96,126 +93,42 @@ def _query_text(section: Section, base: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def _named(tables: Mapping[str, Any], kind: str, iri: str) -> Section:
-    """The one table of `kind` that stands for an IRI of the query."""
-    named = tables.get(kind, {})
-    sections = [Section(f"{kind}.{name}", table) for name, table in named.items()
-                if isinstance(table, dict)]  # fmt: skip
-    if len(sections) != len(named):
-        raise JobError(f"[{kind}] holds sections, one per name: write [{kind}.NAME]")
-    if not sections:
-        raise JobError(f"no section [{kind}.NAME]; the query needs one for <{iri}>")
-    fitting = [each for each in sections if each.text("iri", iri) == iri]
-    if not fitting:
-        found = ", ".join(f"<{each.text('iri')}>" for each in sections)
-        raise JobError(f"no section [{kind}.NAME] has iri = {iri!r}; there are: {found}")
-    if len(sections) > 1:
-        names = ", ".join(each.name for each in sections)
-        raise JobError(f"the query uses one of these sections, remove the others: {names}")
-    return fitting[0]
-
-
-def _stream(tables: Mapping[str, Any], query_plan: QueryPlan, base: Path) -> StreamJob:
-    iri = query_plan.window.stream
-    section = _named(tables, "streams", iri)
-    source = None
-    if section.choice("source", ("folder", "dataframe"), "folder") == "folder":
-        path = section.required_text("path", "the folder with the stream's files")
-        source = FolderSource(
-            path=str(_located(base, path)),
-            format=section.choice("format", ("jsonl", "tsv"), "jsonl"),  # type: ignore[arg-type]
-            payload=section.choice("payload", ("ntriples", "json-ld"), "ntriples"),  # type: ignore[arg-type]
-            time_field=section.text("timestamp", "ts") or "ts",
-            data_field=section.text("data", "data") or "data",
-            files_per_batch=section.optional_integer("files_per_batch"),
-        )
-    stream = StreamJob(
-        name=section.name.removeprefix("streams."),
-        iri=iri,
-        source=source,
-        allowed_lateness_ms=section.duration_ms("allowed_lateness", "0s") or 0,
-        clock_skew_ms=section.duration_ms("clock_skew", "1d") or 0,
-    )
-    section.finish()
-    return stream
-
-
-def _service(tables: Mapping[str, Any], query_plan: QueryPlan) -> ClientSettings:
-    iri = query_plan.service.iri
-    section = _named(tables, "services", iri)
-    given: dict[str, Any] = {"endpoint": section.text("endpoint", iri)}
-    for key in ("units_per_request", "connections", "attempts", "page_rows", "max_rows"):
-        if (value := section.optional_integer(key)) is not None:
-            given[key] = value
-    if (timeout := section.duration_ms("timeout", None)) is not None:
-        given["timeout_s"] = timeout / 1000
-    if agent := section.text("user_agent"):
-        given["user_agent"] = agent
-    if variable := section.text("token_env"):
-        given["authorization"] = f"Bearer {_secret(section.name, variable)}"
-    section.finish()
-    return ClientSettings(**given)
-
-
-def _secret(section: str, variable: str) -> str:
-    """A secret from the environment: job files are shared, secrets are not."""
-    if not (secret := os.environ.get(variable)):
-        raise JobError(f"{section}.token_env: the environment variable {variable} is not set")
-    return secret
-
-
-def _view(section: Section, query_plan: QueryPlan, base: Path) -> ViewJob:
-    sources = ("interval_variable", "interval_predicate", "interval_file")
-    given = [key for key in sources if section.text(key)]
-    if len(given) > 1:
-        raise JobError(f"view.{given[0]} and view.{given[1]} exclude each other: give one of them")
-    variable = (section.text("interval_variable") or "").lstrip("?") or None
-    known = [each.name for each in query_plan.service_variables]
-    if variable and variable not in known:
-        raise JobError(
-            f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}"
-        )
-    view = ViewJob(
-        refresh_key=_refresh_key(section, query_plan),
-        capacity=section.optional_integer("capacity"),
-        change_interval_ms=section.duration_ms("change_interval", None),
-        interval_variable=variable,
-        interval_predicate=section.text("interval_predicate"),
-        interval_file=_located(base, section.text("interval_file")),
-        interval_unit_ms=_UNITS[section.choice("interval_unit", _UNITS, "s")],
-    )
-    section.finish()
-    return view
-
-
-def _refresh_key(section: Section, query_plan: QueryPlan) -> tuple[str, ...] | None:
-    """The variables that name a unit; None if they are those of the join key, in any order."""
-    given = section.texts("refresh_key")
-    if given is None:
-        return None
-    names = tuple(each.lstrip("?$") for each in given)
-    known = [each.name for each in query_plan.service_variables]
-    if unknown := [name for name in names if name not in known]:
-        missing, there = (", ".join(f"?{name}" for name in some) for some in (unknown, known))
-        raise JobError(f"view.refresh_key: the SERVICE does not bind {missing}; it binds {there}")
-    return None if set(names) == {each.name for each in query_plan.join_key} else names
+def _streams_of(query: ContinuousQuery) -> tuple[str, ...]:
+    """The streams of the query's windows, each once, in the query's order."""
+    return tuple(dict.fromkeys(iri for window in query.windows for iri in window.streams))
 
 
 def _sink(section: Section, base: Path) -> SinkJob:
-    path = _located(base, section.text("path", "answers"))
+    path = located(base, section.text("path", "answers"))
     sink = SinkJob(
         format=section.text("format", "json") or "json",
         path=path,
         mode=section.choice("mode", ("overwrite-batch", "append"), "overwrite-batch"),  # type: ignore[arg-type]
         options=section.mapping("options"),
-        quality=_located(base, section.text("quality", "quality")),
+        quality=located(base, section.text("quality", "quality")),
     )
     section.finish()
     return sink
 
 
-def _located(base: Path, path: str | None) -> str | None:
-    return path if path is None or "://" in path else str(base / path)
+def _graphs(tables: Mapping[str, Any], query: ContinuousQuery, base: Path) -> dict[str, Path]:
+    """The file of each static graph that the query names."""
+    iris = list(dict.fromkeys((*query.default_graphs, *query.named_graphs)))
+    files = {}
+    for iri, section in sections_for(tables, "graphs", iris).items():
+        files[iri] = base / section.required_text("path", "the RDF file with the graph")
+        section.finish()
+    return files
+
+
+def _report(section: Section) -> ReportJob:
+    strategy = ReportStrategy(section.choice("report", ReportStrategy, ReportStrategy.WINDOW_CLOSE))
+    every_ms = section.duration_ms("report_every", None)
+    if (strategy is ReportStrategy.PERIODIC) != (every_ms is not None):
+        raise JobError(
+            "query.report_every = '…' goes with query.report = 'periodic', and the other way round"
+        )
+    return ReportJob(strategy, every_ms)
 
 
 def _trigger(section: Section) -> str:

@@ -1,7 +1,9 @@
 """Reading one section of a job file: each key typed, each mistake named with its place."""
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 from bestbefore.errors import InputError, JobError, nearest
@@ -81,6 +83,30 @@ class Section:
         value = self._typed(key, dict, "a table", {}) or {}
         return {str(name): str(each) for name, each in value.items()}
 
+    def table_of(self, key: str) -> dict[str, Any] | None:
+        """A table within this one, None if it is not given."""
+        return self._typed(key, dict, "a table", None)
+
+    def subsection(self, key: str, why: str) -> "Section":
+        """A table that has no default, as a section of its own."""
+        value = self._typed(key, dict, "a table", None)
+        if value is None:
+            raise JobError(f"{self.name}.{key} is missing: {why}")
+        return Section(f"{self.name}.{key}", value)
+
+    def subsections(self, key: str) -> list["Section"]:
+        """The tables of a list, each as a section of its own; none if it is not given."""
+        tables = self._typed(key, list, "a list of tables", None) or []
+        if not all(isinstance(each, dict) for each in tables):
+            raise JobError(f"{self.name}.{key}: write each entry as [[{self.name}.{key}]]")
+        return [Section(f"{self.name}.{key}[{n}]", each) for n, each in enumerate(tables, 1)]
+
+    def secret(self, key: str, variable: str) -> str:
+        """A secret from the environment: job files are shared, secrets are not."""
+        if not (found := os.environ.get(variable)):
+            raise JobError(f"{self.name}.{key}: the environment variable {variable} is not set")
+        return found
+
     def finish(self) -> None:
         """Refuse keys that nothing has read: a misspelt key must not be a silent default."""
         unknown = [key for key in self.table if key not in self._known]
@@ -99,3 +125,8 @@ class Section:
         if value is not None and not isinstance(value, kind):
             raise JobError(f"{self.name}.{key} = {value!r}: it must be {wanted}")
         return value
+
+
+def located(base: Path, path: str | None) -> str | None:
+    """A path as it counts from the job file's folder; an address stays as it is."""
+    return path if path is None or "://" in path else str(base / path)

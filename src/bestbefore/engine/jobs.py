@@ -1,84 +1,235 @@
 """The two Spark jobs of a batch, as DataFrames: A for the windows, B for the answers."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.query import ContinuousQuery, QueryPlan
-from bestbefore.spark.answers import answer_rows, evaluations
+from bestbefore.engine.reports import ReportStrategy
+from bestbefore.engine.timeline import Timeline
+from bestbefore.query import ContinuousQuery, QueryPlan, ServicePlan, WindowPlan
+from bestbefore.query.algebra import BGP, Filter, Pattern
+from bestbefore.spark.answers import answer_rows
 from bestbefore.spark.columns import (
+    AT,
     FROM_WINDOW,
     MAPPINGS,
+    OPENING,
     REMAINING,
+    TIME,
     TO_WINDOW,
     WINDOW,
     column_of,
 )
-from bestbefore.spark.content import WindowContent
-from bestbefore.spark.patterns import Dataset, compile_pattern
+from bestbefore.spark.content import WindowContent, WindowContents
+from bestbefore.spark.patterns import Dataset, Solutions, compile_pattern, compile_solutions
+from bestbefore.spark.static_graphs import StaticGraphs
+
+SERVICE = "service"
+# Rows of no service: the evaluations with a mapping, and those that a report strategy asks for.
+NON_EMPTY, REPORTED = -1, -2
 
 
 @dataclass(frozen=True)
 class WindowJob:
-    """Job A: the mappings of the WINDOW pattern, kept for job B, and their key statistics."""
+    """Job A: the mappings of each WINDOW clause, kept for job B, and their key statistics."""
 
-    mappings: DataFrame
+    mappings: tuple[DataFrame, ...]
     statistics: DataFrame
 
+    def persist(self) -> None:
+        """Keep the mappings once they are computed."""
+        for each in self.mappings:
+            each.persist()
 
-def window_job(plan: QueryPlan, content: WindowContent) -> WindowJob:
-    """The WINDOW mappings of all due windows, and per window and join key how many have which L."""
-    key = _key_columns(plan)
-    kept = [column_of(each.name) for each in plan.window_outputs]
-    found = compile_pattern(plan.window_pattern, Dataset(graph=content))
-    # Equal mappings are counted before they are copied to their windows, and again after.
-    ranges = found.selectExpr(
-        FROM_WINDOW, TO_WINDOW, f"{content.remaining(FROM_WINDOW)} AS {REMAINING}", *_quoted(kept)
+    def unpersist(self) -> None:
+        """Let the mappings go."""
+        for each in self.mappings:
+            each.unpersist()
+
+
+def window_job(
+    plan: QueryPlan,
+    contents: WindowContents,
+    report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
+) -> WindowJob:
+    """The WINDOW mappings of all due evaluations; per service and join key, how many of which L."""
+    mappings = tuple(
+        _mappings(each, contents, place, _keys_of(each, plan))
+        for place, each in enumerate(plan.windows)
     )
-    counted = ranges.groupBy(*ranges.columns).agg(F.count("*").alias(MAPPINGS))
-    spread = counted.selectExpr(
-        f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}", "*"
-    ).selectExpr(
-        WINDOW, f"{REMAINING} + {FROM_WINDOW} - {WINDOW} AS {REMAINING}", MAPPINGS, *_quoted(kept)
+    parts = [_statistics(each, number, plan, mappings) for number, each in enumerate(plan.services)]
+    parts += [each.select(F.lit(NON_EMPTY).alias(SERVICE), WINDOW).distinct() for each in mappings]
+    parts += _reported(plan, contents, report)
+    together = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
+    return WindowJob(mappings, together)
+
+
+def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy) -> list[DataFrame]:
+    """The evaluations that see a window with content, or with another content than before."""
+    frames = []
+    for place in range(len(plan.windows)):
+        content = contents.of(place)
+        if report is ReportStrategy.NON_EMPTY:
+            frames.append(contents.seeing(content.filled(), place))
+        elif report is ReportStrategy.CONTENT_CHANGE:
+            changed = replace(content, first=content.first - 1).changes()
+            frames.append(contents.seeing(changed, place, first_only=True))
+    return [frame.select(F.lit(REPORTED).alias(SERVICE), WINDOW) for frame in frames]
+
+
+def _keys_of(window: WindowPlan, plan: QueryPlan) -> list[str]:
+    """What a window is partitioned by: the columns that it binds of the first join key."""
+    names = [each.name for service in plan.services[:1] for each in service.join_key]
+    return [column_of(each.name) for each in window.outputs if each.name in names]
+
+
+def _mappings(plan: WindowPlan, contents: WindowContents, place: int, key: list[str]) -> DataFrame:
+    content = contents.of(place)
+    dataset = Dataset(graph=content, origin=content.span)
+    kept = [column_of(each.name) for each in plan.outputs]
+    found = compile_solutions(plan.pattern, dataset)
+    apart = _finds_each_once(plan.pattern) and set(found.names) <= set(kept)
+    found = found.restricted(kept)
+    # Equal mappings are counted before they are copied to their evaluations, and again after.
+    ranges = found.frame.selectExpr(*_ranges(found, content), *_quoted(kept))
+    counted = ranges if apart else _counted(ranges)
+    gone = f"{contents.own_number(place, WINDOW)} - {FROM_WINDOW}"
+    spread = counted.selectExpr(f"explode({contents.evaluations(place)}) AS {WINDOW}", "*")
+    spread = spread.filter(contents.taking_place()).selectExpr(
+        WINDOW, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *_quoted(kept)
     )
     # Partitioned as the sums, the statistics and the join of job B need it: one shuffle serves all.
-    mappings = (
-        content.spread_by(spread, WINDOW, *key)
-        .groupBy(WINDOW, REMAINING, *kept)
-        .agg(F.sum(MAPPINGS).alias(MAPPINGS))
+    ready = contents.spread_by(spread, WINDOW, *key) if key else spread
+    return ready if apart else _counted(ready)
+
+
+def _finds_each_once(pattern: Pattern) -> bool:
+    """Whether a pattern finds no mapping twice, whatever its graph: a graph has a triple once."""
+    if isinstance(pattern, Filter):
+        return _finds_each_once(pattern.pattern)
+    return isinstance(pattern, BGP)
+
+
+def _counted(mappings: DataFrame) -> DataFrame:
+    """Equal mappings as one row, with their number."""
+    rest = [each for each in mappings.columns if each != MAPPINGS]
+    return mappings.groupBy(*rest).agg(F.sum(MAPPINGS).alias(MAPPINGS))
+
+
+def _ranges(found: Solutions, content: WindowContent) -> list[str]:
+    """The range of windows of each mapping, its L in the first of them, and how many they are."""
+    if found.ranged:
+        first, last = FROM_WINDOW, TO_WINDOW
+    else:
+        first = last = WINDOW
+    lasting = f"{content.window.overlap}L"
+    if TIME in found.extras:
+        lasting = f"coalesce({content.remaining(first)}, {lasting})"
+    elif not found.ranged:
+        lasting = "1L"
+    count = MAPPINGS if MAPPINGS in found.extras else "1L"
+    return [
+        f"{first} AS {FROM_WINDOW}",
+        f"{last} AS {TO_WINDOW}",
+        f"{lasting} AS {REMAINING}",
+        f"{count} AS {MAPPINGS}",
+    ]
+
+
+def _statistics(
+    plan: ServicePlan, number: int, query: QueryPlan, mappings: Sequence[DataFrame]
+) -> DataFrame:
+    """Per evaluation and join key of a service, how many mappings of its windows have which L."""
+    frames = [
+        each
+        for each, window in zip(mappings, query.windows, strict=True)
+        if window.clause in plan.windows
+    ]
+    key = [column_of(each.name) for each in plan.join_key]
+    frame = reduce(_either if plan.alternative else _together, frames)
+    grouped = frame.groupBy(WINDOW, *key, REMAINING).agg(F.sum(MAPPINGS).alias(MAPPINGS))
+    known = " AND ".join(f"`{name}` IS NOT NULL" for name in key)
+    columns = [f"`{name}` AS `{key_column(place)}`" for place, name in enumerate(key)]
+    return grouped.filter(known).selectExpr(
+        f"{number} AS {SERVICE}", WINDOW, REMAINING, MAPPINGS, *columns
     )
-    statistics = mappings.groupBy(WINDOW, *key, REMAINING).agg(F.sum(MAPPINGS).alias(MAPPINGS))
-    return WindowJob(mappings, statistics)
 
 
-def _key_columns(plan: QueryPlan) -> list[str]:
-    return [column_of(each.name) for each in plan.join_key]
+def key_column(place: int) -> str:
+    """The column of the statistics that has the value at a place of a join key."""
+    return f"key{place}"
+
+
+def _together(left: DataFrame, right: DataFrame) -> DataFrame:
+    """The mappings of two windows that bind a join key together; they last as the shorter does."""
+    shared = [name for name in left.columns if name in right.columns]
+    shared = [name for name in shared if name not in (REMAINING, MAPPINGS)]
+    other = right.withColumnsRenamed({name: f"other_{name}" for name in (REMAINING, MAPPINGS)})
+    joined = left.join(other.hint("shuffle_hash"), shared)
+    rest = [
+        f"`{n}`" for n in joined.columns if n.removeprefix("other_") not in (REMAINING, MAPPINGS)
+    ]
+    return joined.selectExpr(
+        f"least({REMAINING}, other_{REMAINING}) AS {REMAINING}",
+        f"{MAPPINGS} * other_{MAPPINGS} AS {MAPPINGS}",
+        *rest,
+    )
+
+
+def _either(left: DataFrame, right: DataFrame) -> DataFrame:
+    """The mappings of two windows of which either binds the join key."""
+    return left.unionByName(right, allowMissingColumns=True)
 
 
 def _quoted(columns: list[str]) -> list[str]:
     return [f"`{name}`" for name in columns]
 
 
-def answer_job(
+def answer_job(  # noqa: PLR0913 - what an answer is made of
     query: ContinuousQuery,
     plan: QueryPlan,
-    content: WindowContent,
+    contents: WindowContents,
     *,
-    mappings: DataFrame,
-    slices: DataFrame,
+    mappings: Sequence[DataFrame],
+    slices: Sequence[DataFrame],
     due: DataFrame,
+    static: StaticGraphs | None = None,
 ) -> DataFrame:
-    """Job B: the WINDOW mappings joined with the view slices, up to one row per evaluation."""
-    dataset = Dataset(
-        windows={plan.window.name: mappings.drop(REMAINING)},
-        services={plan.service.iri: content.spread_by(slices, WINDOW, *_key_columns(plan))},
+    """Job B: the WINDOW mappings joined with the view slices, up to the rows of the answers."""
+    windows = {
+        each.clause: frame.drop(REMAINING)
+        for each, frame in zip(plan.windows, mappings, strict=True)
+    }
+    services = {
+        each.service: contents.spread_by(
+            frame, WINDOW, *(column_of(key.name) for key in each.join_key)
+        )
+        for each, frame in zip(plan.services, slices, strict=True)
+    }
+    dataset = Dataset(windows=windows, services=services, origin=lambda: due)
+    if static is not None:
+        spark, span = due.sparkSession, (contents.first, contents.last)
+        dataset = replace(
+            dataset,
+            graph=static.default_graph(spark, *span),
+            named=static.named_graphs(spark, *span),
+            graph_names=static.names,
+        )
+    return answer_rows(compile_pattern(plan.around, dataset), query.form, contents)
+
+
+def due_frame(spark: SparkSession, due: list[int], timeline: Timeline) -> DataFrame:
+    """The due evaluations as a DataFrame: their numbers, times, and when their windows open."""
+    spans = [timeline.window(each) for each in due]
+    table = pa.table(
+        {
+            WINDOW: pa.array(due, pa.int64()),
+            AT: pa.array([at for _, at in spans], pa.int64()),
+            OPENING: pa.array([opening for opening, _ in spans], pa.int64()),
+        }
     )
-    rows = answer_rows(compile_pattern(plan.around, dataset), query.form)
-    return evaluations(rows, due, content)
-
-
-def due_frame(spark: SparkSession, due: list[int]) -> DataFrame:
-    """The numbers of the due evaluations as a DataFrame."""
-    return spark.createDataFrame(pa.table({WINDOW: pa.array(due, pa.int64())}))
+    return spark.createDataFrame(table)

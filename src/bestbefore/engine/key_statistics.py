@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from bestbefore.engine.jobs import NON_EMPTY, REPORTED, SERVICE, key_column
 from bestbefore.maintenance import WindowUnits
 from bestbefore.maintenance.window_units import Integers, units_of_keys, units_of_links
+from bestbefore.query import QueryPlan
 from bestbefore.spark.columns import MAPPINGS, REMAINING, WINDOW, column_of
 from bestbefore.view import LocalView
 from bestbefore.view.keys import distinct_keys
@@ -54,6 +56,32 @@ class KeyStatistics:
         units = units_of_keys(*columns) if links is None else units_of_links(links, *columns)
         join_key = units.unit if links is None else np.unique(columns[0])
         return WindowNeeds(join_key, units, int(self.mappings[low:known].sum()))
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """What job A collected: evaluations with any mapping, those to report, counts per service."""
+
+    non_empty: list[int]
+    reported: list[int]
+    services: list[pa.Table]
+
+
+def split_statistics(table: pa.Table, plan: QueryPlan) -> Statistics:
+    """The collected rows apart by service, with the join key's columns under their own names."""
+    whose = table[SERVICE].to_numpy()
+    windows = table[WINDOW].to_numpy()
+    services = []
+    for number, each in enumerate(plan.services):
+        rows = table.filter(pa.array(whose == number))
+        names = {key_column(place): column_of(key.name) for place, key in enumerate(each.join_key)}
+        columns = {WINDOW: rows[WINDOW], REMAINING: rows[REMAINING], MAPPINGS: rows[MAPPINGS]}
+        columns |= {name: rows[column] for column, name in names.items()}
+        services.append(pa.table(columns))
+    non_empty, reported = (
+        np.unique(windows[whose == kind]).tolist() for kind in (NON_EMPTY, REPORTED)
+    )
+    return Statistics(non_empty, reported, services)
 
 
 def read_statistics(

@@ -1,40 +1,75 @@
 """The engine's state after a batch: small, versioned, written once per batch."""
 
 import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from bestbefore.errors import StateError
 from bestbefore.spark.buffer import Segment
 from bestbefore.storage import Storage
 
-FORMAT = 2
+FORMAT = 3
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """The last element that no window to come needs, where windows are of so many elements."""
+
+    number: int = 0
+    time_ms: int = 0
+    s: str = ""
+    p: str = ""
+    o: str = ""
+
+
+@dataclass(frozen=True)
+class ViewState:
+    """The durable form of a service's view, and what flexible allocation has saved for it."""
+
+    snapshot: str = ""
+    snapshot_batch: int = -1
+    saved: int = 0
 
 
 @dataclass(frozen=True)
 class State:
-    """Where the query stands: what the next batch goes on from."""
+    """Where the query stands: what the next batch goes on from.
+
+    `answered` names the rows of the last answer, which ISTREAM and DSTREAM compare with.
+    """
 
     query: str
     batch: int = -1
-    t0_ms: int | None = None
+    t0_ms: tuple[int, ...] | None = None
+    begun_ms: int | None = None
     first_evaluation: int = 1
     next_evaluation: int = 1
-    latest_ms: int | None = None
+    latest: Mapping[str, int] = field(default_factory=dict)
     segments: tuple[Segment, ...] = ()
-    snapshot: str = ""
-    snapshot_batch: int = -1
+    views: Mapping[str, ViewState] = field(default_factory=dict)
+    anchor: Anchor = field(default_factory=Anchor)
+    answered: str = ""
     elements: int = 0
     late: int = 0
     quarantined: int = 0
     requests: int = 0
     refreshes: int = 0
-    saved: int = 0
     reported: tuple[int, int, int] = (0, 0, 0)
 
     @property
     def taken_in(self) -> tuple[int, int, int]:
         """All elements, late ones and quarantined lines so far."""
         return self.elements, self.late, self.quarantined
+
+    @property
+    def latest_ms(self) -> int | None:
+        """The time of the latest element of the stream that is furthest behind."""
+        return min(self.latest.values(), default=None)
+
+    def view(self, service: str) -> ViewState:
+        """The state of a service's view."""
+        return self.views.get(service, ViewState())
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +91,7 @@ class Commits:
                 f"the checkpoint {self.storage.root} has format {found}, this version reads "
                 f"{FORMAT}: {way_out}, or use another checkpoint.path"
             )
-        segments = tuple(Segment(**each) for each in fields.pop("segments"))
-        reported = tuple(fields.pop("reported"))
-        state = State(**fields, segments=segments, reported=reported)
+        state = _read(fields)
         if state.query != query:
             raise StateError(
                 f"the checkpoint {self.storage.root} belongs to another query: "
@@ -71,6 +104,19 @@ class Commits:
         content = json.dumps({"format": FORMAT, **asdict(state)}).encode()
         self.storage.write(_name(state.batch), content)
         self.storage.delete(_name(state.batch - 2))
+
+
+def _read(fields: dict[str, Any]) -> State:
+    t0_ms = fields.pop("t0_ms")
+    views = {name: ViewState(**each) for name, each in fields.pop("views").items()}
+    return State(
+        t0_ms=None if t0_ms is None else tuple(t0_ms),
+        segments=tuple(Segment(**each) for each in fields.pop("segments")),
+        reported=tuple(fields.pop("reported")),
+        views=views,
+        anchor=Anchor(**fields.pop("anchor")),
+        **fields,
+    )
 
 
 def _name(batch: int) -> str:

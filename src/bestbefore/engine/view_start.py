@@ -6,8 +6,8 @@ from itertools import chain
 from math import isnan
 from pathlib import Path
 
-from bestbefore.engine.job import Job
-from bestbefore.engine.state import State
+from bestbefore.engine.job import ServiceJob
+from bestbefore.engine.state import ViewState
 from bestbefore.errors import StateError
 from bestbefore.maintenance.maintainer import apply_refreshes
 from bestbefore.query import Threshold
@@ -27,13 +27,12 @@ from bestbefore.view import (
     save_snapshot,
     view_of,
 )
-from bestbefore.windows import SlidingWindow
 
 _INTERVAL = "bestbefore_interval"
 _INITIAL = "initial"
 
 
-def service_pattern(job: Job) -> ServicePattern:
+def service_pattern(job: ServiceJob) -> ServicePattern:
     """The SERVICE pattern as the client asks for it, with a change interval that is remote."""
     intervals = change_intervals(job)
     predicate, optional = job.view.interval_predicate, ""
@@ -48,9 +47,9 @@ def service_pattern(job: Job) -> ServicePattern:
     )
 
 
-def change_intervals(job: Job) -> ChangeIntervals:
+def change_intervals(job: ServiceJob) -> ChangeIntervals:
     """Where the rows of the service state change intervals, if they do."""
-    names = tuple(each.name for each in job.plan.service_variables)
+    names = tuple(each.name for each in job.plan.variables)
     remote = job.view.interval_predicate is not None
     return ChangeIntervals(
         variables=(*names, _INTERVAL) if remote else names,
@@ -62,24 +61,34 @@ def change_intervals(job: Job) -> ChangeIntervals:
 
 
 def open_view(
-    job: Job, storage: Storage, service: Service, intervals: ChangeIntervals, state: State
-) -> tuple[LocalView, State]:
-    """The view as the last committed batch left it, and the state that refers to it."""
+    job: ServiceJob,
+    storage: Storage,
+    service: Service,
+    state: ViewState,
+    *,
+    batch: int,
+    begun_ms: int | None,
+) -> tuple[LocalView, ViewState]:
+    """The view as the last committed batch left it, and the state that refers to it.
+
+    `begun_ms` is the time of the first evaluation, if there was one.
+    """
+    intervals = change_intervals(job)
     if not state.snapshot and storage.read(f"view/{_INITIAL}/rows.parquet") is None:
         save_snapshot(_initial(job, service, intervals), storage, _INITIAL)
     state = state if state.snapshot else replace(state, snapshot=_INITIAL)
     view = load_snapshot(storage, state.snapshot, _entry(job, intervals))
-    if state.snapshot == _INITIAL and state.t0_ms is not None:
-        view.begin(_first_time(job, state))
-    _replay(view, Journal(storage), state)
+    if state.snapshot == _INITIAL and begun_ms is not None:
+        view.begin(begun_ms)
+    _replay(view, Journal(storage), after=state.snapshot_batch, until=batch)
     _check(view, job, storage)
     return view, state
 
 
-def _replay(view: LocalView, journal: Journal, state: State) -> None:
+def _replay(view: LocalView, journal: Journal, *, after: int, until: int) -> None:
     """Apply the batches since the snapshot, each as it was applied when it was committed."""
     for batch in journal.batches():
-        if state.snapshot_batch < batch <= state.batch:
+        if after < batch <= until:
             outcomes = journal.of_batch(batch)
             # Units that enter in one batch are numbered together, here as in the batch itself.
             view.learn(chain.from_iterable(each.rows for each in outcomes))
@@ -88,7 +97,7 @@ def _replay(view: LocalView, journal: Journal, state: State) -> None:
             view.compact()
 
 
-def _check(view: LocalView, job: Job, storage: Storage) -> None:
+def _check(view: LocalView, job: ServiceJob, storage: Storage) -> None:
     """Refuse to go on with a view that the job does not describe."""
     if view.key != job.refresh_key:
         found, wanted = (
@@ -106,12 +115,7 @@ def _check(view: LocalView, job: Job, storage: Storage) -> None:
         )
 
 
-def _first_time(job: Job, state: State) -> int:
-    window = SlidingWindow(job.plan.window.width_ms, job.plan.window.slide_ms, state.t0_ms or 0)
-    return window.closing(state.first_evaluation)
-
-
-def _initial(job: Job, service: Service, intervals: ChangeIntervals) -> LocalView:
+def _initial(job: ServiceJob, service: Service, intervals: ChangeIntervals) -> LocalView:
     """All that the service has; with a capacity nothing yet, for who knows what will be needed."""
     rows = service.load().rows if job.view.capacity is None else ()
     entry = _entry(job, intervals)
@@ -128,16 +132,16 @@ def _initial(job: Job, service: Service, intervals: ChangeIntervals) -> LocalVie
     return view
 
 
-def _entry(job: Job, intervals: ChangeIntervals) -> Entry:
-    threshold = job.plan.threshold
+def _entry(job: ServiceJob, intervals: ChangeIntervals) -> Entry:
+    threshold = job.threshold
     return Entry(
-        interval_ms=job.view.change_interval_ms or job.plan.window.width_ms,
+        interval_ms=job.view.change_interval_ms or job.window.width_ms,
         intervals_ms=_file_intervals(job) if job.policy.fetches_missing else {},
         measure=_nearest(threshold, intervals.view_variables) if threshold else None,
     )
 
 
-def _file_intervals(job: Job) -> Mapping[Key, int]:
+def _file_intervals(job: ServiceJob) -> Mapping[Key, int]:
     if not job.view.interval_file:
         return {}
     file, unit = Path(job.view.interval_file), job.view.interval_unit_ms

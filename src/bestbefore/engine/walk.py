@@ -7,8 +7,9 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
-from bestbefore.engine.job import Job
+from bestbefore.engine.job import ServiceJob
 from bestbefore.engine.key_statistics import KeyStatistics, WindowNeeds
+from bestbefore.engine.timeline import Timeline
 from bestbefore.engine.window_sets import WindowSets, window_sets
 from bestbefore.maintenance import Election, Ledger, Moment, Situation, allowance, elect, savings
 from bestbefore.maintenance.best_before import fresh_probability
@@ -17,7 +18,6 @@ from bestbefore.maintenance.window_units import Integers, Scores
 from bestbefore.service import Service
 from bestbefore.spark.columns import FRESH, WINDOW, column_of
 from bestbefore.view import ChangeIntervals, Journal, LocalView, Refreshed
-from bestbefore.windows import SlidingWindow
 
 
 @dataclass(frozen=True)
@@ -69,9 +69,9 @@ class Walk:
     is journalled before it is used: a repeated batch takes the outcome from the journal.
     """
 
-    job: Job
+    job: ServiceJob
     view: LocalView
-    window: SlidingWindow
+    timeline: Timeline
     service: Service
     intervals: ChangeIntervals
     ledger: Ledger
@@ -83,7 +83,7 @@ class Walk:
         """Maintain the view for the due windows in order and cut the slice of each."""
         slices, outcomes = Slices(), list[Maintained]()
         for evaluation in due:
-            t_ms, needs = self.window.closing(evaluation), statistics.of(evaluation)
+            t_ms, needs = self.timeline.at(evaluation), statistics.of(evaluation)
             refreshed = self._refreshed(batch, evaluation, needs, saved)
             changed = apply_refreshes(self.view, refreshed)
             # New rows may link the window's join keys with other units than before.
@@ -95,8 +95,7 @@ class Walk:
         return slices.table(self.view), outcomes
 
     def _moment(self, evaluation: int) -> Moment:
-        t_ms = self.window.closing(evaluation)
-        return Moment(t_ms, self.window.width_ms, self.window.slide_ms)
+        return self.timeline.moment(evaluation, self.job.window)
 
     def _saved(self, evaluation: int, saved: int) -> int:
         """The savings after an evaluation; what a crash wasted was spent all the same."""
@@ -127,7 +126,7 @@ class Walk:
     def _elect(self, evaluation: int, needs: WindowNeeds, saved: int) -> Election:
         """Elect with what earlier attempts at this evaluation have left of its budget."""
         job, spent = self.job, self.ledger.spent(evaluation)
-        flexible, threshold = job.policy.flexible, job.plan.threshold
+        flexible, threshold = job.policy.flexible, job.threshold
         situation = Situation(
             self._moment(evaluation),
             budget=job.budget if flexible else job.budget - spent,

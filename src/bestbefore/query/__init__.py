@@ -5,56 +5,107 @@
 
 from bestbefore.query.algebra import (
     BGP,
+    Ask,
     Construct,
+    Describe,
+    Distinct,
+    Extend,
     Filter,
     Form,
+    Graph,
+    Group,
     Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    OrderCondition,
+    PathPattern,
     Pattern,
     PatternTerm,
+    Project,
+    Reduced,
     Select,
     Service,
+    Slice,
     TriplePattern,
+    Union,
+    Values,
     Window,
     services_of,
     variables,
+    visible_variables,
     walk,
     windows_of,
 )
-from bestbefore.query.continuous import ContinuousQuery, NamedWindow, OutputOperator
-from bestbefore.query.expression_printing import print_expression
+from bestbefore.query.continuous import (
+    ContinuousQuery,
+    CountWindow,
+    NamedWindow,
+    OutputOperator,
+    TimeWindow,
+)
+from bestbefore.query.dataset import DatasetClause
+from bestbefore.query.description import describe_algebra
 from bestbefore.query.expressions import Expression, Variable
-from bestbefore.query.parsing import parse_query
-from bestbefore.query.plan import QueryPlan, plan
-from bestbefore.query.printing import describe_algebra, print_pattern, print_query
+from bestbefore.query.parsing import parse_query, parse_sparql
+from bestbefore.query.plan import QueryPlan, ServicePlan, WindowPlan, plan
+from bestbefore.query.printing import print_expression, print_pattern
+from bestbefore.query.query_printing import print_query, print_sparql
+from bestbefore.query.rewrites import rewrite
 from bestbefore.query.thresholds import Threshold
 
 __all__ = [
     "BGP",
+    "Ask",
     "Construct",
     "ContinuousQuery",
+    "CountWindow",
+    "DatasetClause",
+    "Describe",
+    "Distinct",
     "Expression",
+    "Extend",
     "Filter",
     "Form",
+    "Graph",
+    "Group",
     "Join",
+    "LeftJoin",
+    "Minus",
     "NamedWindow",
+    "OrderBy",
+    "OrderCondition",
     "OutputOperator",
+    "PathPattern",
     "Pattern",
     "PatternTerm",
+    "Project",
     "QueryPlan",
+    "Reduced",
     "Select",
     "Service",
+    "ServicePlan",
+    "Slice",
     "Threshold",
+    "TimeWindow",
     "TriplePattern",
+    "Union",
+    "Values",
     "Variable",
     "Window",
+    "WindowPlan",
     "describe_algebra",
     "parse_query",
+    "parse_sparql",
     "plan",
     "print_expression",
     "print_pattern",
     "print_query",
+    "print_sparql",
+    "rewrite",
     "services_of",
     "variables",
+    "visible_variables",
     "walk",
     "windows_of",
 ]

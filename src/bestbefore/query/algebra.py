@@ -3,31 +3,57 @@
 https://www.w3.org/TR/sparql11-query/#sparqlAlgebra, with `Window` as RSP-QL adds it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import assert_never
 
-from bestbefore.query.expressions import Expression, Variable
+from bestbefore.query.expressions import (
+    Aggregate,
+    Expression,
+    Variable,
+    exists_patterns,
+    expression_variables,
+)
+from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, BlankNode, Literal
 
 __all__ = [
     "BGP",
+    "Ask",
     "Construct",
+    "Describe",
+    "Distinct",
+    "Extend",
     "Filter",
     "Form",
+    "Graph",
+    "Group",
     "Join",
+    "LeftJoin",
+    "Minus",
+    "OrderBy",
+    "OrderCondition",
+    "PathPattern",
     "Pattern",
     "PatternTerm",
+    "Project",
+    "Reduced",
     "Select",
     "Service",
+    "Slice",
     "TriplePattern",
+    "Union",
+    "Values",
     "Variable",
     "Window",
     "children",
+    "expressions_of",
+    "mentioned_variables",
     "outside_clauses",
     "services_of",
     "triple_variables",
     "variables",
+    "visible_variables",
     "walk",
     "windows_of",
 ]
@@ -77,22 +103,161 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A pattern that a remote SPARQL endpoint answers."""
+    """A pattern that a remote SPARQL endpoint answers; its IRI may be that of a variable."""
 
-    iri: str
+    iri: str | Variable
     pattern: "Pattern"
     silent: bool = False
 
 
-Pattern = BGP | Join | Filter | Window | Service
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A pattern over a named graph, or over each of them in turn with its name in a variable."""
+
+    name: Variable | IRI
+    pattern: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class PathPattern:
+    """A pair of terms that a property path connects."""
+
+    subject: PatternTerm
+    path: Path
+    object: PatternTerm
+
+
+@dataclass(frozen=True, slots=True)
+class LeftJoin:
+    """OPTIONAL: the left mappings, extended where a compatible right one fulfils the condition."""
+
+    left: "Pattern"
+    right: "Pattern"
+    condition: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Union:
+    """The mappings of either pattern."""
+
+    left: "Pattern"
+    right: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Minus:
+    """The left mappings with no compatible right one that shares a variable with them."""
+
+    left: "Pattern"
+    right: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Extend:
+    """The mappings with one more variable, unbound where its expression is an error."""
+
+    pattern: "Pattern"
+    variable: Variable
+    expression: Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Mappings as written; None is UNDEF."""
+
+    variables: tuple[Variable, ...]
+    rows: tuple[tuple[IRI | Literal | None, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A mapping per group: the variables it is grouped by, and aggregates under new variables.
+
+    Without keys there is one group, also if there is no mapping.
+    """
+
+    pattern: "Pattern"
+    keys: tuple[Variable, ...]
+    aggregates: tuple[tuple[Variable, Aggregate], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """The mappings restricted to some variables; a subquery shows no others."""
+
+    pattern: "Pattern"
+    variables: tuple[Variable, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distinct:
+    """The mappings without repetitions."""
+
+    pattern: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class Reduced:
+    """The mappings, of which repetitions may be left out."""
+
+    pattern: "Pattern"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderCondition:
+    """What mappings are ordered by, and in which direction."""
+
+    expression: Expression
+    descending: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OrderBy:
+    """The mappings in an order."""
+
+    pattern: "Pattern"
+    conditions: tuple[OrderCondition, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some of the mappings in their order: after an offset, up to a limit."""
+
+    pattern: "Pattern"
+    offset: int = 0
+    limit: int | None = None
+
+
+Pattern = (
+    BGP
+    | PathPattern
+    | Join
+    | LeftJoin
+    | Union
+    | Minus
+    | Filter
+    | Extend
+    | Values
+    | Graph
+    | Window
+    | Service
+    | Group
+    | Project
+    | Distinct
+    | Reduced
+    | OrderBy
+    | Slice
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """An answer of mappings, restricted to the projected variables."""
+    """An answer of mappings, with columns in this order.
+
+    What DISTINCT, ORDER BY and LIMIT do is in the pattern.
+    """
 
     projection: tuple[Variable, ...]
-    distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,31 +267,66 @@ class Construct:
     template: tuple[TriplePattern, ...]
 
 
-Form = Select | Construct
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """An answer that says whether there is any mapping."""
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """An answer of the triples around some terms: those of variables, and IRIs."""
+
+    terms: tuple[Variable | IRI, ...]
+
+
+Form = Select | Construct | Ask | Describe
 
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
-    """The patterns directly below one, in the order they are written."""
+    """The patterns directly below one, in the order they are written; not those of EXISTS."""
     match pattern:
-        case BGP():
+        case BGP() | PathPattern() | Values():
             return ()
-        case Join(left, right):
-            return (left, right)
-        case Filter(_, inner) | Window(_, inner) | Service(_, inner):
-            return (inner,)
+        case Join() | LeftJoin() | Union() | Minus():
+            return (pattern.left, pattern.right)
+        case Filter() | Extend() | Graph() | Window() | Service() | Group() | Project():
+            return (pattern.pattern,)
+        case Distinct() | Reduced() | OrderBy() | Slice():
+            return (pattern.pattern,)
     assert_never(pattern)
 
 
+def expressions_of(pattern: Pattern) -> tuple[Expression, ...]:
+    """The expressions that a pattern itself evaluates, without those of the patterns below it."""
+    match pattern:
+        case Filter(condition, _):
+            return (condition,)
+        case LeftJoin(_, _, condition):
+            return () if condition is None else (condition,)
+        case Extend(_, _, expression):
+            return (expression,)
+        case OrderBy(_, conditions):
+            return tuple(each.expression for each in conditions)
+        case Group(_, _, aggregates):
+            arguments = (each.argument for _, each in aggregates)
+            return tuple(argument for argument in arguments if argument is not None)
+    return ()
+
+
 def walk(pattern: Pattern) -> Iterator[Pattern]:
-    """A pattern and all patterns below it, outer before inner, left before right."""
+    """A pattern and all patterns below it, outer before inner, left before right.
+
+    The patterns of EXISTS come after those that its condition is about.
+    """
     pending = [pattern]
     while pending:
         yield (node := pending.pop())
-        pending.extend(reversed(children(node)))
+        tested = (each for part in expressions_of(node) for each in exists_patterns(part))
+        pending.extend(reversed((*children(node), *tested)))
 
 
 def outside_clauses(pattern: Pattern) -> Iterator[Pattern]:
-    """A pattern and those below it, but for what stands inside WINDOW or SERVICE."""
+    """A pattern and those below it, but for what stands inside WINDOW, SERVICE or EXISTS."""
     yield pattern
     if not isinstance(pattern, Window | Service):
         for child in children(pattern):
@@ -143,21 +343,54 @@ def services_of(pattern: Pattern) -> tuple[Service, ...]:
     return tuple(node for node in walk(pattern) if isinstance(node, Service))
 
 
-def variables(pattern: Pattern) -> tuple[Variable, ...]:
-    """The variables in scope in a pattern, in order of first appearance.
+def variables(pattern: Pattern) -> tuple[Variable, ...]:  # noqa: PLR0911 - one case per node
+    """The variables in scope in a pattern (SPARQL 1.1 section 18.2.1), by first appearance.
 
-    A FILTER brings no variable into scope, and a blank node never is one.
+    A FILTER and the right side of MINUS bring none into scope, and a blank node never is one.
+    Hidden variables count: patterns are joined on them too.
     """
     match pattern:
         case BGP(patterns):
             return triple_variables(patterns)
-        case Join() | Filter() | Window() | Service():
-            found = (each for child in children(pattern) for each in variables(child))
-            return tuple(dict.fromkeys(found))
+        case PathPattern(subject, _, object_):
+            return _distinct(each for each in (subject, object_) if isinstance(each, Variable))
+        case Join() | LeftJoin() | Union():
+            return _distinct((*variables(pattern.left), *variables(pattern.right)))
+        case Minus(left, _):
+            return variables(left)
+        case Extend(inner, variable, _):
+            return _distinct((*variables(inner), variable))
+        case Values(names, _) | Project(_, names):
+            return _distinct(names)
+        case Graph(name, inner) | Service(name, inner):
+            named = (name,) if isinstance(name, Variable) else ()
+            return _distinct((*named, *variables(inner)))
+        case Group(_, keys, aggregates):
+            return _distinct((*keys, *(variable for variable, _ in aggregates)))
+        case Filter() | Window() | Distinct() | Reduced() | OrderBy() | Slice():
+            return variables(pattern.pattern)
     assert_never(pattern)
+
+
+def visible_variables(pattern: Pattern) -> tuple[Variable, ...]:
+    """The variables in scope that a query can name: what `SELECT *` selects."""
+    return tuple(each for each in variables(pattern) if not each.hidden)
+
+
+def mentioned_variables(pattern: Pattern) -> tuple[Variable, ...]:
+    """The variables that a pattern binds or reads, but for those that a subquery keeps inside."""
+    if isinstance(pattern, Project | Values):
+        return variables(pattern)
+    below = (each for child in children(pattern) for each in mentioned_variables(child))
+    read = (each for part in expressions_of(pattern) for each in expression_variables(part))
+    return _distinct((*variables(pattern), *below, *read))
 
 
 def triple_variables(patterns: tuple[TriplePattern, ...]) -> tuple[Variable, ...]:
     """The variables of triple patterns, in order of first appearance."""
     terms = (term for each in patterns for term in (each.subject, each.predicate, each.object))
-    return tuple(dict.fromkeys(term for term in terms if isinstance(term, Variable)))
+    return _distinct(term for term in terms if isinstance(term, Variable))
+
+
+def _distinct(several: Iterable[Variable]) -> tuple[Variable, ...]:
+    return tuple(dict.fromkeys(several))

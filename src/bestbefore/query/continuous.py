@@ -1,38 +1,100 @@
 """The continuous query: what RSP-QL text means, apart from how it is written."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
+from bestbefore.errors import UnsupportedSparql
 from bestbefore.query.algebra import Form, Pattern
+from bestbefore.query.text import Place
 
 
 class OutputOperator(StrEnum):
-    """What of an evaluation's answer goes to the output stream."""
+    """What of an evaluation's answer goes to the output stream.
+
+    RSTREAM is all of it, ISTREAM what the answer before it did not have, DSTREAM what only the
+    answer before it had.
+    """
 
     RSTREAM = "RSTREAM"
+    ISTREAM = "ISTREAM"
+    DSTREAM = "DSTREAM"
+
+
+@dataclass(frozen=True, slots=True)
+class TimeWindow:
+    """A window as wide as a duration, which moves on by another: `[RANGE … STEP …]`."""
+
+    width_ms: int
+    slide_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class CountWindow:
+    """A window of so many elements, triples, which moves on by so many: `[ELEMENTS … STEP …]`."""
+
+    size: int
+    step: int
 
 
 @dataclass(frozen=True, slots=True)
 class NamedWindow:
-    """A sliding time window over a stream: `FROM NAMED WINDOW name ON stream [RANGE … STEP …]`."""
+    """A window over a stream, or over several at once: `FROM NAMED WINDOW name ON stream […]`."""
 
     name: str
-    stream: str
-    width_ms: int
-    slide_ms: int
+    streams: tuple[str, ...]
+    extent: TimeWindow | CountWindow
+
+    @property
+    def stream(self) -> str:
+        """The only stream of the window."""
+        if len(self.streams) > 1:
+            raise UnsupportedSparql(
+                f"the window <{self.name}> is over {len(self.streams)} streams; "
+                "this version runs windows over one"
+            )
+        return self.streams[0]
+
+    @property
+    def time(self) -> TimeWindow:
+        """The extent of a window in time."""
+        if isinstance(self.extent, CountWindow):
+            raise UnsupportedSparql(
+                f"the window <{self.name}> counts elements; this version runs windows in time, "
+                "such as [RANGE PT10M STEP PT1M]"
+            )
+        return self.extent
+
+    @property
+    def width_ms(self) -> int:
+        """How long an element stays in the window."""
+        return self.time.width_ms
+
+    @property
+    def slide_ms(self) -> int:
+        """The time between two evaluations."""
+        return self.time.slide_ms
 
     @property
     def tumbling(self) -> bool:
         """Whether each window starts where the one before it ends."""
-        return self.width_ms == self.slide_ms
+        match self.extent:
+            case TimeWindow(width, slide) | CountWindow(width, slide):
+                return width == slide
 
 
 @dataclass(frozen=True, slots=True)
 class ContinuousQuery:
-    """A registered query: its windows, its pattern and the form of its answers."""
+    """A registered query: its windows and static graphs, its pattern and the form of its answers.
+
+    `places` tells where some of its patterns are written; how a query is written is no part of it.
+    """
 
     output: OutputOperator
     name: str
     windows: tuple[NamedWindow, ...]
     form: Form
     pattern: Pattern
+    default_graphs: tuple[str, ...] = ()
+    named_graphs: tuple[str, ...] = ()
+    places: Mapping[Pattern, Place] = field(default_factory=dict, compare=False, repr=False)

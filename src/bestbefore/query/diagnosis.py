@@ -1,7 +1,9 @@
 """The diagnosis of a query that is not SPARQL: what does not fit, where, and what would."""
 
+from typing import get_args
+
 from bestbefore.errors import QueryError, nearest
-from bestbefore.query.expressions import FUNCTIONS
+from bestbefore.query.expressions import FUNCTIONS, AggregateFunction
 from bestbefore.query.spelling import Spelling
 from bestbefore.query.syntax import furthest, reads
 from bestbefore.query.text import Kind, error_at
@@ -25,10 +27,12 @@ _TERMS = ("a variable", "an IRI", "a literal")
 _LONGEST_TRIED = 5_000
 # fmt: off
 _KEYWORDS = {
-    "AS", "BIND", "BY", "CONSTRUCT", "DISTINCT", "EXISTS", "FILTER", "FROM", "GRAPH",
-    "GROUP", "HAVING", "IN", "LIMIT", "MINUS", "NAMED", "NOT", "OFFSET", "OPTIONAL",
-    "ORDER", "SELECT", "SERVICE", "SILENT", "UNION", "VALUES", "WHERE", "WINDOW",
+    "AS", "ASC", "ASK", "BIND", "BY", "CONSTRUCT", "DESC", "DESCRIBE", "DISTINCT", "EXISTS",
+    "FILTER", "FROM", "GRAPH", "GROUP", "HAVING", "IN", "LIMIT", "MINUS", "NAMED", "NOT",
+    "OFFSET", "OPTIONAL", "ORDER", "REDUCED", "SELECT", "SEPARATOR", "SERVICE", "SILENT",
+    "UNDEF", "UNION", "VALUES", "WHERE", "WINDOW",
 }
+_CALLED = {*FUNCTIONS, *get_args(AggregateFunction)}
 # fmt: on
 
 
@@ -67,8 +71,8 @@ def _expected(spelling: Spelling, number: int) -> list[str]:
 def _correction(spelling: Spelling, number: int) -> str:
     """The keyword or function that a word may have been meant as."""
     token, following = spelling.tokens[number], spelling.tokens[number + 1 : number + 2]
-    known = FUNCTIONS if any(each.is_mark("(") for each in following) else _KEYWORDS
-    if token.kind is not Kind.WORD or token.is_word(*known):
+    known = _CALLED if any(each.is_mark("(") for each in following) else _KEYWORDS
+    if token.kind is not Kind.WORD or token.is_word(*_CALLED, *_KEYWORDS):
         return ""
     hint = nearest(token.text.upper(), known)
     return f"; {hint}" if hint.startswith("did you mean") else ""

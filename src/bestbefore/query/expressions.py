@@ -1,31 +1,49 @@
-"""Expressions of FILTER: typed, frozen nodes, one for each operator of SPARQL.
+"""Expressions: typed, frozen nodes, one for each operator of SPARQL.
 
 `&&` and `||` take any number of operands, so that a long chain is no deeper than a short one.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, assert_never
 from typing import Literal as OneOf
-from typing import assert_never
 
 from bestbefore.rdf.terms import IRI, Literal
+
+if TYPE_CHECKING:
+    from bestbefore.query.algebra import Pattern
 
 ComparisonOperator = OneOf["=", "!=", "<", "<=", ">", ">="]
 ArithmeticOperator = OneOf["+", "-", "*", "/"]
 
+AggregateFunction = OneOf["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"]
+
 # fmt: off
 FUNCTIONS = frozenset({
-    "ABS", "BOUND", "COALESCE", "CONTAINS", "DATATYPE", "IF", "ISBLANK", "ISIRI",
-    "ISLITERAL", "ISNUMERIC", "LANG", "LANGMATCHES", "LCASE", "REGEX", "SAMETERM",
-    "STR", "STRENDS", "STRLEN", "STRSTARTS", "UCASE",
+    "ABS", "BNODE", "BOUND", "CEIL", "COALESCE", "CONCAT", "CONTAINS", "DATATYPE", "DAY",
+    "ENCODE_FOR_URI", "FLOOR", "HOURS", "IF", "IRI", "ISBLANK", "ISIRI", "ISLITERAL", "ISNUMERIC",
+    "LANG", "LANGMATCHES", "LCASE", "MD5", "MINUTES", "MONTH", "NOW", "RAND", "REGEX", "REPLACE",
+    "ROUND", "SAMETERM", "SECONDS", "SHA1", "SHA256", "SHA384", "SHA512", "STR", "STRAFTER",
+    "STRBEFORE", "STRDT", "STRENDS", "STRLANG", "STRLEN", "STRSTARTS", "STRUUID", "SUBSTR",
+    "TIMEZONE", "TZ", "UCASE", "UUID", "YEAR",
 })
 # fmt: on
+CASTS = frozenset({"boolean", "dateTime", "decimal", "double", "float", "integer", "string"})
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable, by its name without the question mark."""
+    """A variable, by its name without the question mark.
+
+    A hidden one stands for what has no name in a query: a step of a property path, an aggregate, a
+    key of a group. Its name begins with a dot, as none in a query can.
+    """
 
     name: str
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the variable is not one of the user's."""
+        return self.name.startswith(".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,25 +110,60 @@ class In:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of a built-in function, one of `FUNCTIONS`."""
+    """A call of a built-in function, one of `FUNCTIONS`.
+
+    `base` is what the function IRI resolves a relative IRI against, if the query has a base.
+    """
 
     function: str
     arguments: tuple["Expression", ...]
+    base: str | None = None
 
 
-Expression = Variable | Constant | Compare | Arithmetic | And | Or | Not | Negate | In | Call
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A cast to an XML Schema type, one of `CASTS`, by the type's local name."""
+
+    datatype: str
+    operand: "Expression"
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """`EXISTS { pattern }`, or `NOT EXISTS` when negated."""
+
+    pattern: "Pattern"
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """An aggregate of a group: an expression over its mappings, or of all of them for COUNT(*).
+
+    It stands only in `Group`; expressions refer to its result by a variable.
+    """
+
+    function: AggregateFunction
+    argument: "Expression | None"
+    distinct: bool = False
+    separator: str = " "
+
+
+Expression = (
+    Variable | Constant | Compare | Arithmetic | And | Or | Not | Negate | In | Call | Cast | Exists
+)
 
 
 def operands(expression: Expression) -> tuple[Expression, ...]:
     """The expressions directly below one, in the order they are written."""
     match expression:
-        case Variable() | Constant():
+        case Variable() | Constant() | Exists():
             return ()
         case Compare(_, left, right) | Arithmetic(_, left, right):
             return (left, right)
         case And(several) | Or(several) | Call(_, several):
             return several
-        case Not(one) | Negate(one):
+        case Not(one) | Negate(one) | Cast(_, one):
             return (one,)
         case In(operand, choices):
             return (operand, *choices)
@@ -118,8 +171,30 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def expression_variables(expression: Expression) -> tuple[Variable, ...]:
-    """The variables that an expression reads, in order of first appearance."""
+    """The variables that an expression reads, in order of first appearance.
+
+    EXISTS reads all that its pattern binds or reads, since any of them may come from outside.
+    """
+    from bestbefore.query.algebra import mentioned_variables  # noqa: PLC0415 - it needs this module
+
     if isinstance(expression, Variable):
         return (expression,)
+    if isinstance(expression, Exists):
+        return mentioned_variables(expression.pattern)
     found = (each for part in operands(expression) for each in expression_variables(part))
     return tuple(dict.fromkeys(found))
+
+
+def own_variables(expression: Expression) -> tuple[Variable, ...]:
+    """The variables that an expression reads itself, without those in the patterns of EXISTS."""
+    if isinstance(expression, Variable):
+        return (expression,)
+    found = (each for part in operands(expression) for each in own_variables(part))
+    return tuple(dict.fromkeys(found))
+
+
+def exists_patterns(expression: Expression) -> tuple["Pattern", ...]:
+    """The patterns of EXISTS in an expression, in the order they are written."""
+    if isinstance(expression, Exists):
+        return (expression.pattern,)
+    return tuple(each for part in operands(expression) for each in exists_patterns(part))

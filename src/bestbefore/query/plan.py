@@ -1,46 +1,74 @@
-"""The plan of a query: its window, its service, and the key that joins them."""
+"""The plan of a query: its windows, its services, and the keys that join them."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TypeVar
 
-from bestbefore.errors import QueryError, UnsupportedSparql, nearest
+from bestbefore.errors import UnsupportedSparql
 from bestbefore.query.algebra import (
-    BGP,
-    Construct,
-    Filter,
-    Form,
     Pattern,
-    Select,
     Service,
     Variable,
     Window,
-    children,
-    outside_clauses,
     services_of,
-    triple_variables,
-    variables,
-    walk,
+    visible_variables,
     windows_of,
 )
 from bestbefore.query.continuous import ContinuousQuery, NamedWindow
-from bestbefore.query.expression_printing import print_expression
-from bestbefore.query.expressions import expression_variables
+from bestbefore.query.join_keys import join_key
+from bestbefore.query.plan_checks import check_query
+from bestbefore.query.rewrites import rewrite
 from bestbefore.query.thresholds import Threshold, find_thresholds
-from bestbefore.rdf.terms import BlankNode
+from bestbefore.query.window_outputs import window_outputs
+
+_Clause = TypeVar("_Clause")
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPlan:
+    """A WINDOW clause: its window, its pattern and variables, and those that others look at."""
+
+    window: NamedWindow
+    pattern: Pattern
+    variables: tuple[Variable, ...]
+    outputs: tuple[Variable, ...]
+
+    @property
+    def clause(self) -> Window:
+        """The clause as it stands in the pattern around it."""
+        return Window(self.window.name, self.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class ServicePlan:
+    """A SERVICE clause: its variables, those that windows bind, and these windows.
+
+    `alternative` says that a mapping comes from one of them, not from all of them together.
+    """
+
+    service: Service
+    variables: tuple[Variable, ...]
+    join_key: tuple[Variable, ...]
+    windows: tuple[Window, ...]
+    alternative: bool = False
+    thresholds: tuple[Threshold, ...] = ()
+
+    @property
+    def iri(self) -> str:
+        """The IRI of the endpoint, which a plan always knows."""
+        return str(self.service.iri)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """What an engine needs to know of a query beside its algebra."""
+    """What an engine needs to know of a query beside its algebra.
 
-    window: NamedWindow
-    window_pattern: Pattern
-    window_variables: tuple[Variable, ...]
-    service: Service
-    service_variables: tuple[Variable, ...]
-    join_key: tuple[Variable, ...]
-    window_outputs: tuple[Variable, ...]
+    The clauses are in the order of `around`, the pattern that is evaluated. The properties of one
+    window or one service refuse a query that has several.
+    """
+
+    windows: tuple[WindowPlan, ...]
+    services: tuple[ServicePlan, ...]
     around: Pattern
     thresholds: tuple[Threshold, ...] = ()
 
@@ -49,161 +77,83 @@ class QueryPlan:
         """The FILTER that Filter rankers look at: the first of its kind."""
         return self.thresholds[0] if self.thresholds else None
 
+    @property
+    def window(self) -> NamedWindow:
+        """The only window."""
+        return self._window.window
+
+    @property
+    def window_pattern(self) -> Pattern:
+        """The pattern of the only WINDOW clause."""
+        return self._window.pattern
+
+    @property
+    def window_variables(self) -> tuple[Variable, ...]:
+        """The variables of the only WINDOW clause."""
+        return self._window.variables
+
+    @property
+    def window_outputs(self) -> tuple[Variable, ...]:
+        """The variables of the only WINDOW clause that anything outside of it looks at."""
+        return self._window.outputs
+
+    @property
+    def service(self) -> Service:
+        """The only SERVICE clause."""
+        return self._service.service
+
+    @property
+    def service_variables(self) -> tuple[Variable, ...]:
+        """The variables of the only SERVICE clause."""
+        return self._service.variables
+
+    @property
+    def join_key(self) -> tuple[Variable, ...]:
+        """The variables that the only SERVICE clause shares with windows."""
+        return self._service.join_key
+
+    @property
+    def _window(self) -> WindowPlan:
+        return _only(self.windows, "WINDOW", [each.window.name for each in self.windows])
+
+    @property
+    def _service(self) -> ServicePlan:
+        return _only(self.services, "SERVICE", [each.iri for each in self.services])
+
 
 def plan(query: ContinuousQuery) -> QueryPlan:
     """The plan of a query, or the reason why this version cannot run it."""
-    _check_nesting(query.pattern)
-    _check_nothing_outside(query.pattern)
-    clause, window = _only_window(query)
-    service = _only_service(query.pattern)
-    window_side, service_side = variables(clause), variables(service)
-    join_key = _join_key(window_side, service_side)
-    _check_answer(query)
-    _check_filters(query.pattern)
-    return QueryPlan(
-        window=window,
-        window_pattern=clause.pattern,
-        window_variables=window_side,
-        service=service,
-        service_variables=service_side,
-        join_key=join_key,
-        window_outputs=_window_outputs(query, window_side, join_key),
-        around=query.pattern,
-        thresholds=find_thresholds(query.pattern, service_side),
-    )
+    check_query(query)
+    around = rewrite(query.pattern)
+    services = tuple(_service_plan(each, around, query.pattern) for each in services_of(around))
+    everything = tuple(dict.fromkeys(each for part in services for each in part.variables))
+    thresholds = find_thresholds(query.pattern, everything)
+    return QueryPlan(_window_plans(query, around), services, around, thresholds)
 
 
-def _window_outputs(
-    query: ContinuousQuery, window_side: tuple[Variable, ...], join_key: tuple[Variable, ...]
-) -> tuple[Variable, ...]:
-    """The variables of the WINDOW that anything outside of it looks at."""
-    used = {*join_key, *_answer_variables(query.form)}
-    for node in outside_clauses(query.pattern):
-        if isinstance(node, Filter):
-            used |= set(expression_variables(node.condition))
-    if isinstance(query.form, Construct) and _has_blank_nodes(query.form):
-        # A template makes new blank nodes per mapping: mappings must be told apart in full.
-        return window_side
-    return tuple(each for each in window_side if each in used)
-
-
-def _answer_variables(form: Form) -> tuple[Variable, ...]:
-    return form.projection if isinstance(form, Select) else triple_variables(form.template)
-
-
-def _has_blank_nodes(form: Construct) -> bool:
-    return any(
-        isinstance(term, BlankNode)
-        for each in form.template
-        for term in (each.subject, each.predicate, each.object)
-    )
-
-
-def _check_nesting(pattern: Pattern) -> None:
-    clauses: list[Window | Service] = [*windows_of(pattern), *services_of(pattern)]
-    for outer in clauses:
-        for inner in walk(outer.pattern):
-            if isinstance(inner, Window | Service):
-                raise QueryError(
-                    f"{_clause(inner)} stands inside {_clause(outer)}; write one after the other, "
-                    "they are joined on the variables they share"
-                )
-
-
-def _check_nothing_outside(pattern: Pattern) -> None:
-    match pattern:
-        case Window() | Service():
-            return
-        case BGP(patterns) if patterns:
-            raise UnsupportedSparql(
-                "a triple pattern outside WINDOW and SERVICE is not supported in this version; "
-                "move it into the clause whose data it describes"
-            )
-    for child in children(pattern):
-        _check_nothing_outside(child)
-
-
-def _only_window(query: ContinuousQuery) -> tuple[Window, NamedWindow]:
+def _window_plans(query: ContinuousQuery, around: Pattern) -> tuple[WindowPlan, ...]:
     declared = {window.name: window for window in query.windows}
-    clauses = windows_of(query.pattern)
-    _check_names(declared, [clause.name for clause in clauses])
-    if not clauses:
-        message = "the query has no WINDOW clause; add FROM NAMED WINDOW … and WINDOW <w> { … }"
-        raise QueryError(message)
-    if len(clauses) > 1:
-        raise UnsupportedSparql(_several("WINDOW", [clause.name for clause in clauses]))
-    return clauses[0], declared[clauses[0].name]
-
-
-def _check_names(declared: Collection[str], used: Collection[str]) -> None:
-    for name in used:
-        if name not in declared:
-            raise QueryError(f"the window <{name}> is not declared; {nearest(name, declared)}")
-    for name in declared:
-        if name not in used:
-            advice = f"add WINDOW <{name}> {{ … }}"
-            raise QueryError(f"the window <{name}> is declared but never used; {advice}")
-
-
-def _only_service(pattern: Pattern) -> Service:
-    services = services_of(pattern)
-    if not services:
-        raise QueryError("the query has no SERVICE clause; add SERVICE <endpoint> { … }")
-    if len(services) > 1:
-        raise UnsupportedSparql(_several("SERVICE", [each.iri for each in services]))
-    return services[0]
-
-
-def _several(keyword: str, names: list[str]) -> str:
-    listed = ", ".join(f"<{name}>" for name in names)
-    return f"several {keyword} clauses ({listed}) are not supported in this version; write one"
-
-
-def _check_answer(query: ContinuousQuery) -> None:
-    match query.form:
-        case Select(projection):
-            _check_bound(projection, query.pattern, place="selected")
-        case Construct(template):
-            needed = triple_variables(template)
-            _check_bound(needed, query.pattern, place="used in the CONSTRUCT template")
-
-
-def _check_filters(pattern: Pattern) -> None:
-    """Refuse a FILTER on a variable that its group never binds: it would drop every mapping."""
-    for node in walk(pattern):
-        if isinstance(node, Filter):
-            place = f"used in FILTER({print_expression(node.condition)})"
-            _check_bound(expression_variables(node.condition), node.pattern, place=place)
-
-
-def _check_bound(needed: tuple[Variable, ...], pattern: Pattern, *, place: str) -> None:
-    in_scope = variables(pattern)
-    for variable in needed:
-        if variable not in in_scope:
-            hint = nearest(f"?{variable.name}", [f"?{each.name}" for each in in_scope])
-            message = f"?{variable.name} is {place}, but no pattern of that group binds it"
-            raise QueryError(f"{message}; {hint}" if in_scope else message)
-
-
-def _join_key(window: tuple[Variable, ...], service: tuple[Variable, ...]) -> tuple[Variable, ...]:
-    shared = tuple(variable for variable in service if variable in window)
-    if not shared:
-        raise QueryError(
-            f"WINDOW ({_listed(window)}) and SERVICE ({_listed(service)}) share no variable; "
-            "without one every stream element would join with every remote mapping. Name what both "
-            "describe by the same variable"
+    return tuple(
+        WindowPlan(
+            declared[each.name],
+            each.pattern,
+            visible_variables(each),
+            window_outputs(each, around, query.form),
         )
-    return shared
+        for each in windows_of(around)
+    )
 
 
-def _listed(names: Iterable[Variable]) -> str:
-    return ", ".join(f"?{variable.name}" for variable in names) or "no variables"
+def _service_plan(service: Service, around: Pattern, written: Pattern) -> ServicePlan:
+    key, names = join_key(service, around), visible_variables(service)
+    thresholds = find_thresholds(written, names)
+    return ServicePlan(service, names, key.variables, key.windows, key.alternative, thresholds)
 
 
-def _clause(pattern: Window | Service) -> str:
-    match pattern:
-        case Window(name):
-            return f"WINDOW <{name}>"
-        case Service(iri):
-            return f"SERVICE <{iri}>"
-    assert_never(pattern)
+def _only(clauses: Sequence[_Clause], keyword: str, names: list[str]) -> _Clause:
+    if len(clauses) > 1:
+        listed = ", ".join(f"<{name}>" for name in names)
+        raise UnsupportedSparql(
+            f"several {keyword} clauses ({listed}) are not supported in this version; write one"
+        )
+    return clauses[0]

@@ -1,95 +1,117 @@
-"""Printing: queries and patterns as text that reads back as the same query."""
+"""Printing of patterns: text that reads back as the same pattern.
 
+A pattern that no text means exactly is printed as one that has the same solutions.
+"""
+
+from functools import partial
 from typing import assert_never
 
 from bestbefore.query.algebra import (
     BGP,
-    Construct,
+    Distinct,
+    Extend,
     Filter,
-    Form,
+    Graph,
+    Group,
     Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    OrderCondition,
+    PathPattern,
     Pattern,
-    Select,
+    Project,
+    Reduced,
     Service,
+    Slice,
     TriplePattern,
+    Union,
+    Values,
+    Variable,
     Window,
 )
-from bestbefore.query.continuous import ContinuousQuery, NamedWindow
-from bestbefore.query.expression_printing import print_expression, print_term
+from bestbefore.query.expression_printing import Wording, print_term
+from bestbefore.query.expressions import Expression
+from bestbefore.query.path_printing import print_path
+from bestbefore.query.select_parts import Grouped, SelectParts, is_select, select_parts
 from bestbefore.rdf.terms import IRI, to_sparql
-from bestbefore.time import format_duration
-
-
-def print_query(query: ContinuousQuery) -> str:
-    """The RSP-QL text of a query, with full IRIs; `parse_query` reads it back as the same query."""
-    lines = [
-        f"REGISTER {query.output} {_iri(query.name)} AS",
-        _print_form(query.form),
-        *map(_print_window, query.windows),
-        "WHERE {",
-        *(f"  {element}" for element in _elements(query.pattern)),
-        "}",
-    ]
-    return "\n".join(lines) + "\n"
 
 
 def print_pattern(pattern: Pattern) -> str:
-    """The SPARQL text of a pattern, as it stands between the braces of a group."""
-    return " ".join(_elements(pattern))
+    """The SPARQL text of a pattern, as it stands in a group, with or without others around it."""
+    return " ".join(print_elements(pattern))
 
 
-def describe_algebra(pattern: Pattern) -> str:
-    """A pattern as an indented tree, one operator or triple pattern on each line."""
-    return "\n".join(_describe(pattern))
+def print_expression(expression: Expression) -> str:
+    """An expression as SPARQL text."""
+    return Wording(print_group).expression(expression)
 
 
-def _print_form(form: Form) -> str:
-    match form:
-        case Select(projection, distinct):
-            names = " ".join(map(print_term, projection)) or "*"
-            return f"SELECT {'DISTINCT ' if distinct else ''}{names}"
-        case Construct(template):
-            return f"CONSTRUCT {{ {_print_triples(template)} }}"
-    assert_never(form)
+def print_group(pattern: Pattern) -> str:
+    """The SPARQL text of a pattern with its braces."""
+    return f"{{ {print_select(pattern) if is_select(pattern) else print_pattern(pattern)} }}"
 
 
-def _print_window(window: NamedWindow) -> str:
-    extent = f"[RANGE {format_duration(window.width_ms)} STEP {format_duration(window.slide_ms)}]"
-    return f"FROM NAMED WINDOW {_iri(window.name)} ON {_iri(window.stream)} {extent}"
+def print_iri(iri: str) -> str:
+    """An IRI as SPARQL text."""
+    return to_sparql(IRI(iri))
 
 
-def _elements(pattern: Pattern) -> list[str]:
+def print_triples(patterns: tuple[TriplePattern, ...]) -> str:
+    """Triple patterns as SPARQL text."""
+    return " ".join(f"{print_triple(each)} ." for each in patterns)
+
+
+def print_triple(pattern: TriplePattern) -> str:
+    """A triple pattern as SPARQL text, without its dot."""
+    return " ".join(map(print_term, (pattern.subject, pattern.predicate, pattern.object)))
+
+
+def print_elements(pattern: Pattern) -> list[str]:  # noqa: C901, PLR0911 - one case per node
     """The elements of the group that means a pattern."""
     match pattern:
         case BGP(patterns):
-            return [_print_triples(patterns)] if patterns else []
+            return [print_triples(patterns)] if patterns else []
+        case PathPattern(subject, path, object_):
+            return [f"{print_term(subject)} {print_path(path)} {print_term(object_)} ."]
         case Join(left, right):
-            return [*_left_elements(left), _right_element(left, right)]
+            return [*_before(left), _joined(left, right)]
+        case LeftJoin(left, right, condition):
+            return [*_before(left), f"OPTIONAL {_optional(right, condition)}"]
+        case Minus(left, right):
+            return [*_before(left), f"MINUS {print_group(right)}"]
+        case Extend(inner, variable, expression):
+            return [
+                *_before(inner),
+                f"BIND({print_expression(expression)} AS {print_term(variable)})",
+            ]
         case Filter(condition, inner):
-            group = [_group(inner)] if isinstance(inner, Filter) else _elements(inner)
-            return [*group, f"FILTER({print_expression(condition)})"]
-        case Window(name, inner):
-            return [f"WINDOW {_iri(name)} {_group(inner)}"]
-        case Service(iri, inner, silent):
-            return [f"SERVICE {'SILENT ' if silent else ''}{_iri(iri)} {_group(inner)}"]
+            return [*_before(inner), f"FILTER({print_expression(condition)})"]
+        case Union():
+            return [_union(pattern)]
+        case Values():
+            return [print_values(pattern)]
+        case Graph() | Window() | Service():
+            return [_clause(pattern)]
+        case Group(_, (), ()):
+            return []
+        case Group() | Project() | Distinct() | Reduced() | OrderBy() | Slice():
+            return [print_group(pattern)]
     assert_never(pattern)
 
 
-def _left_elements(left: Pattern) -> list[str]:
+def _before(pattern: Pattern) -> list[str]:
     """The elements before another one; a FILTER stays in a group of its own."""
-    return [_group(left)] if isinstance(left, Filter) else _elements(left)
+    return [print_group(pattern)] if isinstance(pattern, Filter) else print_elements(pattern)
 
 
-def _right_element(left: Pattern, right: Pattern) -> str:
-    """The last element of a group; triples next to triples would become one BGP."""
-    match right:
-        case Window() | Service():
-            return _elements(right)[0]
-        case BGP() if not _ends_with_triples(left):
-            return _print_triples(right.patterns)
-        case BGP() | Join() | Filter():
-            return _group(right)
-    assert_never(right)
+def _joined(left: Pattern, right: Pattern) -> str:
+    """The last element of a join; triples next to triples would become one BGP."""
+    if isinstance(right, BGP) and _ends_with_triples(left):
+        return print_group(right)
+    if isinstance(right, Join | LeftJoin | Minus | Extend | Filter):
+        return print_group(right)
+    return " ".join(print_elements(right))
 
 
 def _ends_with_triples(pattern: Pattern) -> bool:
@@ -101,36 +123,97 @@ def _ends_with_triples(pattern: Pattern) -> bool:
     return False
 
 
-def _group(pattern: Pattern) -> str:
-    return f"{{ {print_pattern(pattern)} }}"
+def _optional(pattern: Pattern, condition: Expression | None) -> str:
+    """The group after OPTIONAL, whose FILTERs are the condition and nothing else."""
+    if condition is not None:
+        return print_group(Filter(condition, pattern))
+    return f"{{ {print_group(pattern)} }}" if isinstance(pattern, Filter) else print_group(pattern)
 
 
-def _print_triples(patterns: tuple[TriplePattern, ...]) -> str:
-    return " ".join(f"{_print_triple(each)} ." for each in patterns)
+def _union(pattern: Union) -> str:
+    left = pattern.left
+    first = _union(left) if isinstance(left, Union) else print_group(left)
+    return f"{first} UNION {print_group(pattern.right)}"
 
 
-def _print_triple(pattern: TriplePattern) -> str:
-    return " ".join(map(print_term, (pattern.subject, pattern.predicate, pattern.object)))
-
-
-def _iri(iri: str) -> str:
-    return to_sparql(IRI(iri))
-
-
-def _describe(pattern: Pattern) -> list[str]:
+def _clause(pattern: Graph | Window | Service) -> str:
+    group = print_group(pattern.pattern)
     match pattern:
-        case BGP(patterns):
-            return ["BGP", *(f"  {_print_triple(each)}" for each in patterns)]
-        case Join(left, right):
-            return ["Join", *_indent(left), *_indent(right)]
-        case Filter(condition, inner):
-            return [f"Filter {print_expression(condition)}", *_indent(inner)]
-        case Window(name, inner):
-            return [f"Window {_iri(name)}", *_indent(inner)]
-        case Service(iri, inner, silent):
-            return [f"Service {_iri(iri)}{' silent' if silent else ''}", *_indent(inner)]
+        case Graph(name, _):
+            return f"GRAPH {print_term(name)} {group}"
+        case Window(name, _):
+            return f"WINDOW {print_iri(name)} {group}"
+        case Service(iri, _, silent):
+            name = print_term(iri) if isinstance(iri, Variable) else print_iri(iri)
+            return f"SERVICE {'SILENT ' if silent else ''}{name} {group}"
     assert_never(pattern)
 
 
-def _indent(pattern: Pattern) -> list[str]:
-    return [f"  {line}" for line in _describe(pattern)]
+def print_values(values: Values) -> str:
+    """A VALUES clause as SPARQL text."""
+    rows = (
+        " ".join("UNDEF" if cell is None else print_term(cell) for cell in row)
+        for row in values.rows
+    )
+    names = " ".join(map(print_term, values.variables))
+    return f"VALUES ({names}) {{ {' '.join(f'({row})' for row in rows)} }}"
+
+
+def print_select(pattern: Pattern) -> str:
+    """The SPARQL text of a pattern that is a subquery, without its braces."""
+    parts = select_parts(pattern)
+    where = print_group(parts.grouped.where if parts.grouped else parts.where)
+    return " ".join([print_select_clause(parts), "WHERE", where, *print_modifiers(parts)])
+
+
+def print_select_clause(parts: SelectParts) -> str:
+    """The SELECT clause of a query."""
+    item = partial(_item, grouped=parts.grouped) if parts.grouped else print_term
+    items = " ".join(map(item, parts.projection)) or "*"
+    return f"SELECT {parts.modifier} {items}" if parts.modifier else f"SELECT {items}"
+
+
+def _item(variable: Variable, grouped: Grouped) -> str:
+    if variable in grouped.named:
+        text = _wording(grouped).expression(grouped.named[variable])
+    elif variable in grouped.aggregates:
+        text = _wording(grouped).expression(variable)
+    else:
+        return print_term(variable)
+    return f"({text} AS {print_term(variable)})"
+
+
+def _wording(grouped: Grouped | None) -> Wording:
+    return Wording(print_group, grouped.aggregates if grouped else {})
+
+
+def print_modifiers(parts: SelectParts) -> list[str]:
+    """What comes after the pattern of a query, one clause each."""
+    grouped, clauses = parts.grouped, list[str]()
+    wording = _wording(grouped)
+    if grouped and grouped.keys:
+        keys = (_key(each, expression) for each, expression in grouped.keys.items())
+        clauses.append(f"GROUP BY {' '.join(keys)}")
+    if grouped and grouped.having:
+        clauses.append(f"HAVING({wording.expression(grouped.having)})")
+    if parts.order:
+        order = " ".join(_order(each, wording) for each in parts.order)
+        clauses.append(f"ORDER BY {order}")
+    clauses += [] if parts.limit is None else [f"LIMIT {parts.limit}"]
+    clauses += [f"OFFSET {parts.offset}"] if parts.offset else []
+    clauses += [print_values(grouped.values)] if grouped and grouped.values else []
+    return clauses
+
+
+def _key(variable: Variable, expression: Expression | None) -> str:
+    if expression is None:
+        return print_term(variable)
+    name = "" if variable.hidden else f" AS {print_term(variable)}"
+    return f"({print_expression(expression)}{name})"
+
+
+def _order(condition: OrderCondition, wording: Wording) -> str:
+    text = wording.expression(condition.expression)
+    if condition.descending:
+        return f"DESC({text})"
+    return text if isinstance(condition.expression, Variable) and text[0] == "?" else f"({text})"

@@ -33,13 +33,14 @@ class Prologue:
         """The IRI that a token names; without BASE a relative one stays as it is written."""
         if token.kind is Kind.NAME:
             return self._expand(token)
-        value = iri_value(token)
-        if self.base is None or ABSOLUTE_IRI.match(value):
-            return value
         try:
-            return urljoin(self.base, value)
+            return self.absolute(iri_value(token))
         except ValueError as problem:
             raise error_at(token, f"{token} does not resolve against BASE: {problem}") from None
+
+    def absolute(self, iri: str) -> str:
+        """An IRI resolved against the base, if there is one."""
+        return iri if self.base is None or ABSOLUTE_IRI.match(iri) else urljoin(self.base, iri)
 
     def resolve_absolute(self, token: Token) -> str:
         """The absolute IRI that a token names; a relative one cannot name anything in RDF data."""

@@ -1,10 +1,11 @@
 """The source of a parse tree: the tokens behind its leaves, and the terms they stand for."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from bestbefore.query.algebra import PatternTerm, Variable
 from bestbefore.query.escapes import string_value
+from bestbefore.query.hidden import read_name
+from bestbefore.query.notes import Notes
 from bestbefore.query.prologue import Prologue
 from bestbefore.query.syntax import Anonymous, Fixed, Leaf, Node, Tree, Word
 from bestbefore.query.text import Kind, Token
@@ -13,26 +14,36 @@ from bestbefore.rdf.terms import IRI, RDF_LANG_STRING, RDF_TYPE, XSD, BlankNode,
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The tokens of a query body, its first one the form, and the prologue before it."""
+    """The tokens of a query body, its first one the form, the prologue before it, and notes."""
 
     tokens: tuple[Token, ...]
     prologue: Prologue
+    notes: Notes
 
-    def find(self, fits: Callable[[Token, Token], bool]) -> Token:
-        """The first token after the form for which `fits(token, next token)` holds.
+    def token(self, tree: Leaf | Node) -> Token:
+        """The token of a leaf, or the first one of a node."""
+        return self.tokens[tree.token]
 
-        A refused construct is refused wherever it stands, so its first mention is its place.
-        """
-        pairs = zip(self.tokens[1:], self.tokens[2:], strict=False)
-        return next((token for token, following in pairs if fits(token, following)), self.tokens[0])
+    def variable(self, tree: Tree) -> Variable:
+        """The variable of a leaf that can be nothing else."""
+        term = self.operand(tree)
+        if not isinstance(term, Variable):
+            raise TypeError(f"no variable: {term}")
+        return term
 
-    def find_word(self, *words: str) -> Token:
-        """The first mention of a keyword after the form."""
-        return self.find(lambda token, _: token.is_word(*words))
+    def value(self, tree: Tree) -> IRI | Literal:
+        """The term in a place where only IRIs and literals can stand."""
+        term = self.term(tree)
+        if not isinstance(term, IRI | Literal):
+            raise TypeError(f"no value: {term}")
+        return term
 
-    def token(self, leaf: Leaf) -> Token:
-        """The token of a leaf."""
-        return self.tokens[leaf.token]
+    def name(self, leaf: Leaf) -> IRI | Variable:
+        """The name of a graph or a service, which may be relative: data may not mention it."""
+        token = self.token(leaf)
+        if token.kind is Kind.VARIABLE:
+            return self.variable(leaf)
+        return IRI(self.prologue.resolve(token))
 
     def term(self, tree: Tree) -> PatternTerm:
         """The term in a triple pattern, where a sign before a number belongs to the number."""
@@ -77,7 +88,7 @@ class Source:
             case Kind.WORD:
                 return IRI(RDF_TYPE)
             case Kind.VARIABLE:
-                return Variable(token.text[1:])
+                return Variable(read_name(token.text[1:]))
             case Kind.BLANK:
                 return BlankNode(token.text[2:])
             case Kind.NUMBER:

@@ -6,9 +6,9 @@ and nothing that rdflib does to terms (numbers normalised, prefixes known withou
 escapes expanded twice) can reach a query. No rdflib object leaves this module.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import SupportsIndex
 
 import rdflib
@@ -17,7 +17,25 @@ from rdflib.plugins.sparql.parser import Query
 from rdflib.plugins.sparql.parserutils import CompValue
 
 from bestbefore.query.spelling import BLANK_PREFIX, IRI_PREFIX, Spelling
+from bestbefore.query.text import Token
 
+_KEYWORDS = {
+    "Aggregate_GroupConcat": ("GROUP_CONCAT",),
+    "Bind": ("BIND",),
+    "Builtin_NOTEXISTS": ("NOT",),
+    "DatasetClause": ("FROM",),
+    "Filter": ("FILTER",),
+    "GraphGraphPattern": ("GRAPH", "SERVICE", "WINDOW"),
+    "GroupClause": ("GROUP",),
+    "HavingClause": ("HAVING",),
+    "InlineData": ("VALUES",),
+    "LimitOffsetClauses": ("LIMIT", "OFFSET"),
+    "MinusGraphPattern": ("MINUS",),
+    "OptionalGraphPattern": ("OPTIONAL",),
+    "OrderClause": ("ORDER",),
+    "SubSelect": ("SELECT",),
+    "ValuesClause": ("VALUES",),
+}
 # A character of no token: whatever reads up to it has read all that stands before it.
 _STOP = " \x01"
 
@@ -53,14 +71,14 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A production of rdflib's grammar, by rdflib's name, with its named parts."""
+    """A production of rdflib's grammar, by rdflib's name, with its named parts.
+
+    `token` is the number of its keyword, or of its first token where it has no keyword.
+    """
 
     name: str
     parts: Mapping[str, "Tree"]
-
-    def one(self, part: str) -> "Tree":
-        """A part that the production always has."""
-        return self.parts[part]
+    token: int = 0
 
     def all(self, part: str) -> "tuple[Tree, ...]":
         """A part that may be missing, single or repeated."""
@@ -77,7 +95,7 @@ def parse_tree(spelling: Spelling) -> Node | None:
         _prologue, query = Query.parse_string(spelling.text, parse_all=True)
     except ParseBaseException:
         return None
-    tree = _convert(query, {})
+    tree = _Conversion(spelling.tokens).convert(query)
     return tree if isinstance(tree, Node) else None
 
 
@@ -112,19 +130,52 @@ class _Recorder(str):
         return self
 
 
-def _convert(part: object, blanks: dict[str, int]) -> Tree:
-    """Our node for a part of rdflib's parse tree; `blanks` numbers the blank nodes it made up."""
-    match part:
-        case CompValue():
-            return Node(part.name, {key: _convert(each, blanks) for key, each in part.items()})
-        case list() | ParseResults():
-            return tuple(_convert(each, blanks) for each in part)
-        case rdflib.URIRef() if not part.startswith(IRI_PREFIX):
-            return Fixed(str(part))
-        case rdflib.BNode() if not part.startswith(BLANK_PREFIX):
-            return Anonymous(blanks.setdefault(str(part), len(blanks) + 1))
-        case rdflib.URIRef() | rdflib.BNode() | rdflib.Literal() | rdflib.Variable():
-            return Leaf(int("".join(filter(str.isdigit, part))), negative=part.startswith("-"))
-        case str():
-            return Word(part)
-    raise TypeError(f"rdflib's parser gave a {type(part).__name__}")
+@dataclass(slots=True)
+class _Conversion:
+    """The way from rdflib's parse tree to ours, in the order of the text.
+
+    rdflib keeps no places, but it keeps the order: the keyword of a node is the first of its kind
+    after all that was met before. `blanks` numbers the blank nodes that rdflib made up.
+    """
+
+    tokens: Sequence[Token]
+    next_token: int = 0
+    blanks: dict[str, int] = field(default_factory=dict)
+
+    def convert(self, part: object) -> Tree:
+        """Our node for a part of rdflib's tree."""
+        match part:
+            case CompValue():
+                token = self._keyword(str(part.name))
+                parts = {str(key): self.convert(each) for key, each in part.items()}
+                return Node(str(part.name), parts, token)
+            case list() | ParseResults():
+                return tuple(self.convert(each) for each in part)
+            case rdflib.URIRef() if not part.startswith(IRI_PREFIX):
+                return Fixed(str(part))
+            case rdflib.BNode() if not part.startswith(BLANK_PREFIX):
+                return Anonymous(self.blanks.setdefault(str(part), len(self.blanks) + 1))
+            case rdflib.URIRef() | rdflib.BNode() | rdflib.Literal() | rdflib.Variable():
+                return self._leaf(str(part))
+            case str():
+                return Word(part)
+        raise TypeError(f"rdflib's parser gave a {type(part).__name__}")
+
+    def _leaf(self, text: str) -> Leaf:
+        number = int("".join(filter(str.isdigit, text)))
+        self.next_token = max(self.next_token, number + 1)
+        return Leaf(number, negative=text.startswith("-"))
+
+    def _keyword(self, name: str) -> int:
+        """The token of a node's keyword, which is passed; the next one for a node that has none."""
+        words = _KEYWORDS.get(name) or _function_words(name)
+        for number in range(self.next_token, len(self.tokens)) if words else ():
+            if self.tokens[number].is_word(*words):
+                self.next_token = number + 1
+                return number
+        return min(self.next_token, len(self.tokens) - 1)
+
+
+def _function_words(name: str) -> tuple[str, ...]:
+    kind, _, function = name.partition("_")
+    return (function.upper(),) if kind in ("Builtin", "Aggregate") else ()

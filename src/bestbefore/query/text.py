@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from bestbefore.errors import QueryError, UnsupportedSparql
 
@@ -31,6 +32,7 @@ _UNICODE_ESCAPE = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
 
 VARIABLE_NAME = re.compile(rf"[_0-9{_LETTER}][{_WORD_CHAR}]*")
 BLANK_LABEL = re.compile(rf"[_0-9{_LETTER}](?:[.{_NAME_CHAR}]*[{_NAME_CHAR}])?")
+WORD = re.compile(rf"[_{_LETTER}][{_WORD_CHAR}]*")
 ABSOLUTE_IRI = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 
 
@@ -62,7 +64,7 @@ _PATTERNS = {
     Kind.NUMBER: (
         r"[0-9]+\.[0-9]*[eE][+\-]?[0-9]+|\.?[0-9]+[eE][+\-]?[0-9]+|[0-9]*\.[0-9]+|[0-9]+"
     ),
-    Kind.WORD: rf"[_{_LETTER}][{_WORD_CHAR}]*",
+    Kind.WORD: WORD.pattern,
     Kind.MARK: r"\^\^|&&|\|\||!=|<=|>=|[{}()\[\].,;*/+\-=<>!|^?]",
 }
 _GAP = re.compile(r"(?:\A\ufeff)?(?:[ \t\r\n]+|#[^\r\n]*)*+")
@@ -75,6 +77,13 @@ _OPERANDS = (Kind.VARIABLE, Kind.NUMBER, Kind.STRING, Kind.LANGUAGE)
 _CLOSED_BY = {"{": "}", "(": ")", "[": "]"}
 
 
+class Place(NamedTuple):
+    """A line and a column of the text, which count from 1."""
+
+    line: int
+    column: int
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     """A piece of the text and its place; lines and columns count from 1."""
@@ -84,6 +93,11 @@ class Token:
     offset: int
     line: int
     column: int
+
+    @property
+    def place(self) -> Place:
+        """Where the token starts."""
+        return Place(self.line, self.column)
 
     def is_word(self, *words: str) -> bool:
         """Whether the token is one of these keywords, in any case."""

@@ -3,9 +3,18 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from bestbefore.query.algebra import Filter, Pattern, outside_clauses
+from bestbefore.query.algebra import (
+    Filter,
+    LeftJoin,
+    Minus,
+    Pattern,
+    Service,
+    Union,
+    Window,
+    children,
+)
+from bestbefore.query.conditions import conjuncts
 from bestbefore.query.expressions import (
-    And,
     Compare,
     ComparisonOperator,
     Constant,
@@ -34,21 +43,26 @@ class Threshold:
 def find_thresholds(pattern: Pattern, candidates: Collection[Variable]) -> tuple[Threshold, ...]:
     """The thresholds on some variables, in the order the FILTERs are met from outside in.
 
-    Only what an answer must fulfil counts: a FILTER around the clauses, or a part of one that `&&`
-    joins to others.
+    Only what an answer must fulfil counts: a FILTER around the clauses that is no part of an
+    OPTIONAL, a UNION or a MINUS, or a part of one that `&&` joins to others.
     """
-    conditions = (node.condition for node in outside_clauses(pattern) if isinstance(node, Filter))
-    parts = (part for condition in conditions for part in _conjuncts(condition))
+    parts = (part for condition in _conditions(pattern) for part in conjuncts(condition))
     found = (_threshold(part) for part in parts)
     return tuple(each for each in found if each is not None and each.variable in candidates)
 
 
-def _conjuncts(condition: Expression) -> Iterator[Expression]:
-    if isinstance(condition, And):
-        for operand in condition.operands:
-            yield from _conjuncts(operand)
-    else:
-        yield condition
+def _conditions(pattern: Pattern) -> Iterator[Expression]:
+    """The conditions of the FILTERs that every mapping of an answer has passed."""
+    match pattern:
+        case Window() | Service() | Union():
+            return
+        case LeftJoin(left, _, _) | Minus(left, _):
+            yield from _conditions(left)
+            return
+        case Filter(condition, _):
+            yield condition
+    for child in children(pattern):
+        yield from _conditions(child)
 
 
 def _threshold(condition: Expression) -> Threshold | None:

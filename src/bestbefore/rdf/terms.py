@@ -19,6 +19,7 @@ RDF_TYPE = RDF + "type"
 RDF_LANG_STRING = RDF + "langString"
 
 _FORBIDDEN_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROL = re.compile(r'[\\"\n\r\t\x00-\x1f\x7f]')
@@ -84,6 +85,16 @@ def decode(text: str) -> Term:
         if suffix.startswith("^^<"):
             return Literal(lexical, suffix[3:-1])
     raise InputError(f"{text!r} is not an encoded RDF term")
+
+
+def is_absolute_iri(text: str) -> bool:
+    """Whether a text is an IRI with a scheme and without forbidden characters."""
+    return bool(_SCHEME.match(text)) and not _FORBIDDEN_IN_IRI.search(text)
+
+
+def is_language_tag(text: str) -> bool:
+    """Whether a text is a language tag such as `en` or `de-AT`."""
+    return bool(_LANGUAGE_TAG.fullmatch(text))
 
 
 def to_sparql(term: Term) -> str:

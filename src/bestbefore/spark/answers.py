@@ -1,103 +1,184 @@
-"""Answers: the solutions of all due windows as one row per evaluation."""
+"""Answers: the solutions of all due windows as one row per evaluation.
 
-from functools import cache, reduce
+SELECT answers with a row per mapping; CONSTRUCT and DESCRIBE with a row per triple, in the columns
+`subject`, `predicate` and `object`; ASK with one row, whose `boolean` says whether there is any
+mapping.
+"""
 
-from pyspark.sql import Column, DataFrame
+from typing import assert_never
+
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.query.algebra import Construct, PatternTerm, Select, TriplePattern, Variable
+from bestbefore.query.algebra import (
+    Ask,
+    Construct,
+    Describe,
+    Form,
+    PatternTerm,
+    Select,
+    TriplePattern,
+    Variable,
+)
 from bestbefore.rdf.terms import BlankNode, encode
 from bestbefore.spark import terms
-from bestbefore.spark.columns import FRESH, MAPPINGS, WINDOW, column_of
-from bestbefore.spark.content import WindowContent
+from bestbefore.spark.columns import (
+    AT,
+    FRESH,
+    FROM_WINDOW,
+    MAPPINGS,
+    OPENING,
+    PLACE,
+    TO_WINDOW,
+    WINDOW,
+    column_of,
+)
+from bestbefore.spark.content import WindowContents
+from bestbefore.spark.patterns import TripleSource
+from bestbefore.spark.sql import NO_TERM, Cheap, name, quote
 
-_EVERY_ROW = (f"{WINDOW} AS `#`", f"{FRESH} AS `~`")
+_NUMBER, _SHARE, _ORDER = "#", "~", "+"
+_OWN = (_NUMBER, _SHARE, _ORDER)
 _TRIPLE = ("subject", "predicate", "object")
+_NO_TRIPLE = "named_struct(" + ", ".join(f"'{each}', {NO_TERM}" for each in _TRIPLE) + ")"
+_BOOLEAN = "boolean"
 
 
-def answer_rows(solutions: DataFrame, form: Select | Construct) -> DataFrame:
-    """The rows of the answer: `window`, a column per answer column, and `fresh`."""
-    if isinstance(form, Construct):
-        return _construct(solutions, form)
-    names = [each.name for each in form.projection]
-    columns = [F.col(column_of(name)).alias(name) for name in names]
-    if form.distinct:
-        return _distinct(solutions.select(*map(F.expr, _EVERY_ROW), *columns), names)
-    # Equal mappings were counted, not kept: each comes back as often as it was found.
-    copies = F.expr(f"explode(sequence(1L, {MAPPINGS}))")
-    return solutions.select(*map(F.expr, _EVERY_ROW), *columns, copies.alias("+")).drop("+")
+def answer_rows(solutions: DataFrame, form: Form, graph: TripleSource | None = None) -> DataFrame:
+    """The rows of the answer: a column per answer column, and `#`, `~` and `+`.
+
+    These are the window, how probably the row is fresh, and its place in the order, if it has one.
+    `graph` holds what DESCRIBE describes.
+    """
+    match form:
+        case Select(projection):
+            return _select(solutions, [each.name for each in projection])
+        case Construct(template):
+            return _construct(solutions, template)
+        case Ask():
+            return _first_columns(solutions).selectExpr(*map(name, _OWN), f"TRUE AS {_BOOLEAN}")
+        case Describe(described):
+            assert graph is not None  # noqa: S101 - whoever answers knows the data
+            return _describe(solutions, described, graph)
+    assert_never(form)
 
 
-def evaluations(rows: DataFrame, due: DataFrame, content: WindowContent) -> DataFrame:
+def evaluations(rows: DataFrame, due: DataFrame, contents: WindowContents) -> DataFrame:
     """One row per due evaluation: its number, time, window and rows as JSON result terms.
 
-    `count` and `fresh` are for the quality record; they are not part of the answer.
+    `due` has the numbers, times and openings of the evaluations. `count` and `fresh` are for the
+    quality record; they are not part of the answer.
     """
-    names = [name for name in rows.columns if name not in ("#", "~")]
-    row = F.struct(*names)
-    kind = rows.select(row.alias("row")).schema["row"].dataType
-    nothing = due.select(
-        F.col(WINDOW).alias("#"), F.lit(None).cast(kind).alias("row"), F.lit(None).alias("~")
-    )
-    found = rows.select("#", row.alias("row"), "~")
+    names = tuple(each for each in rows.columns if each not in _OWN)
+    row = f"struct({', '.join(map(name, (_ORDER, *names)))})"
+    found = rows.selectExpr(name(_NUMBER), f"{row} AS row", name(_SHARE))
+    every = due.selectExpr(f"{WINDOW} AS {name(_NUMBER)}", AT, OPENING)
     # collect_list passes over nulls: an evaluation without rows has an empty list.
-    window = content.window
     grouped = (
-        content.spread_by(found.unionByName(nothing), "#")
-        .groupBy("#")
+        contents.spread_by(found.unionByName(every, allowMissingColumns=True), _NUMBER)
+        .groupBy(name(_NUMBER))
         .agg(
-            F.array_sort(F.collect_list("row")).alias("row"),
-            F.count("row").alias("count"),
-            F.avg("~").alias(FRESH),
+            F.expr("array_sort(collect_list(row)) AS row"),
+            F.expr("count(row) AS count"),
+            F.expr(f"avg({name(_SHARE)}) AS {FRESH}"),
+            F.expr(f"max({AT}) AS {AT}"),
+            F.expr(f"max({OPENING}) AS {OPENING}"),
         )
     )
-    at = f"`#` * {window.slide_ms} + {window.t0_ms}"
-    return grouped.select(
-        F.col("#").alias("evaluation"),
-        F.expr(f"{at} AS at"),
-        F.expr(f"array({at} - {window.width_ms}, {at}) AS window"),
-        _json_rows(tuple(names)).alias("rows"),
+    return grouped.selectExpr(
+        f"{name(_NUMBER)} AS evaluation",
+        AT,
+        f"array({OPENING}, {AT}) AS window",
+        f"{_json_rows(names)} AS rows",
         "count",
         FRESH,
     )
 
 
-@cache
-def _json_rows(names: tuple[str, ...]) -> Column:
-    """The column `row` with every term in JSON form, built once per query."""
-    return F.transform(
-        "row", lambda each: F.struct(*(terms.json_term(each[name]).alias(name) for name in names))
+def _json_rows(names: tuple[str, ...]) -> str:
+    """The column `row` with every term in JSON form; that of ASK always has one."""
+    if names == (_BOOLEAN,):
+        return f"array(named_struct('{_BOOLEAN}', size(row) > 0))"
+    fields = ", ".join(
+        f"{quote(each)}, {terms.json_term(Cheap(f'each.{name(each)}'))}" for each in names
+    )
+    return f"transform(row, each -> named_struct({fields}))"
+
+
+def _first_columns(solutions: DataFrame) -> DataFrame:
+    """The solutions with the columns that every answer has; absent ones have their meaning."""
+    absent = {FRESH: "CAST(NULL AS DOUBLE)", PLACE: "CAST(NULL AS INT)", MAPPINGS: "1L"}
+    own = {each: each if each in solutions.columns else sql for each, sql in absent.items()}
+    return solutions.selectExpr(
+        f"{WINDOW} AS {name(_NUMBER)}",
+        f"{own[FRESH]} AS {name(_SHARE)}",
+        f"{own[PLACE]} AS {name(_ORDER)}",
+        f"{own[MAPPINGS]} AS copies",
+        "*",
     )
 
 
-def _construct(solutions: DataFrame, form: Construct) -> DataFrame:
-    triples = [_instance(solutions, each) for each in form.template]
-    rows = reduce(DataFrame.unionByName, triples)
-    subject, predicate = F.col("subject"), F.col("predicate")
-    legal = ~terms.is_literal(subject) & terms.is_iri(predicate) & F.col("object").isNotNull()
-    return _distinct(rows.filter(legal), list(_TRIPLE))
+def _select(solutions: DataFrame, names: list[str]) -> DataFrame:
+    # Equal mappings were counted, not kept: each comes back as often as it was found.
+    copied = MAPPINGS in solutions.columns
+    columns = [f"{name(column_of(each))} AS {name(each)}" for each in names]
+    copies = ["explode(sequence(1L, copies)) AS copies"] if copied else []
+    rows = _first_columns(solutions).selectExpr(*map(name, _OWN), *columns, *copies)
+    return rows.drop("copies") if copied else rows
 
 
-def _instance(solutions: DataFrame, template: TriplePattern) -> DataFrame:
-    places = (template.subject, template.predicate, template.object)
-    columns = [
-        _term(solutions, each).alias(name) for each, name in zip(places, _TRIPLE, strict=True)
-    ]
-    return solutions.select(*map(F.expr, _EVERY_ROW), *columns)
+def _construct(solutions: DataFrame, template: tuple[TriplePattern, ...]) -> DataFrame:
+    identity = [each for each in solutions.columns if each not in (FRESH, MAPPINGS)]
+    triples = ", ".join(_instance(each, identity) for each in template) or _NO_TRIPLE
+    return _distinct_triples(_with_triples(solutions, f"array({triples})"))
 
 
-def _term(solutions: DataFrame, term: PatternTerm) -> Column:
+def _with_triples(solutions: DataFrame, triples: str) -> DataFrame:
+    return _first_columns(solutions).selectExpr(name(_NUMBER), name(_SHARE), f"inline({triples})")
+
+
+def _instance(template: TriplePattern, identity: list[str]) -> str:
+    terms_ = (template.subject, template.predicate, template.object)
+    fields = (
+        f"'{place}', {_term(each, identity)}" for place, each in zip(_TRIPLE, terms_, strict=True)
+    )
+    return f"named_struct({', '.join(fields)})"
+
+
+def _term(term: PatternTerm, identity: list[str]) -> str:
     match term:
-        case Variable(name):
-            return F.col(column_of(name))
+        case Variable(variable):
+            return name(column_of(variable))
         case BlankNode(label):
             # A template's blank node is a new one per solution; the solution names it.
-            identity = [name for name in solutions.columns if name != FRESH]
-            return F.concat(F.lit(f"_:{label}x"), F.hex(F.xxhash64(*identity)))
+            hashed = f"hex(xxhash64({', '.join(map(name, identity))}))"
+            return f"concat({quote(f'_:{label}x')}, {hashed})"
         case _:
-            return F.lit(encode(term))
+            return quote(encode(term))
 
 
-def _distinct(rows: DataFrame, names: list[str]) -> DataFrame:
-    """Rows without repetitions; a row is fresh if any of the mappings behind it is."""
-    return rows.groupBy("#", *names).agg(F.max("~").alias("~"))
+def _describe(
+    solutions: DataFrame, described: tuple[Variable | PatternTerm, ...], graph: TripleSource
+) -> DataFrame:
+    """The triples whose subject is one of the terms, in the windows in which they are found."""
+    listed = ", ".join(_term(each, []) for each in described)
+    wanted = _first_columns(solutions).selectExpr(
+        name(_NUMBER), name(_SHARE), f"explode(array({listed})) AS subject"
+    )
+    known = graph.triples(F.expr("TRUE")).selectExpr(
+        "s AS subject", "p AS predicate", "o AS object", FROM_WINDOW, TO_WINDOW
+    )
+    found = wanted.join(known, "subject").filter(
+        f"{name(_NUMBER)} BETWEEN {FROM_WINDOW} AND {TO_WINDOW}"
+    )
+    return _distinct_triples(found)
+
+
+def _distinct_triples(rows: DataFrame) -> DataFrame:
+    """The legal triples without repetitions; one is fresh if any of those behind it is."""
+    legal = (
+        f"NOT {terms.is_literal('subject')} AND {terms.is_iri('predicate')} AND object IS NOT NULL"
+    )
+    share = F.expr(f"max({name(_SHARE)}) AS {name(_SHARE)}")
+    found = rows.filter(legal).groupBy(name(_NUMBER), *_TRIPLE).agg(share)
+    return found.selectExpr("*", f"CAST(NULL AS INT) AS {name(_ORDER)}")

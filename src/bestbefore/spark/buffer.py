@@ -1,11 +1,12 @@
 """The durable buffer: the last ω of the stream, in one Parquet segment per batch."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import ELEMENT_FIELDS, INTAKE
+from bestbefore.spark.columns import ELEMENT_FIELDS, EVENT, INTAKE, STREAM, TIME
 
 # Spark lists more than 32 paths with a job of its own.
 _MOST_SEGMENTS = 24
@@ -31,6 +32,7 @@ class Intake:
     quarantined: int
     earliest_ms: int | None
     latest_ms: int | None
+    latest_of: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Buffer:
         *,
         watermark_ms: int | None,
         horizon_ms: int,
+        streams: tuple[str, ...] = (),
     ) -> tuple["Buffer", Intake]:
         """Write a batch as a segment, in one job; a repeated batch overwrites its own segment.
 
@@ -54,7 +57,7 @@ class Buffer:
         are put into quarantine: one wrong clock must not close every window before its time.
         When segments become many, the new one takes over the elements of the old ones.
         """
-        judgement = _Judgement(watermark_ms, horizon_ms)
+        judgement = _Judgement(watermark_ms, horizon_ms, streams)
         observation = Observation()
         written = judgement.kept(batch.observe(observation, *judgement.counts()))
         merge = len(self.segments) >= _MOST_SEGMENTS
@@ -62,7 +65,7 @@ class Buffer:
             old = self.read(batch.sparkSession)
             written = written.unionByName(old, allowMissingColumns=True)
         written.write.mode("overwrite").parquet(f"{self.root}/{name}")
-        intake = _intake(observation.get)
+        intake = _intake(observation.get, streams)
         merged = [each.latest_ms for each in self.segments] if merge else []
         elements = intake.elements + (self.elements if merge else 0)
         segment = Segment(name, max([intake.latest_ms or 0, *merged]), elements)
@@ -82,7 +85,7 @@ class Buffer:
     def quarantined(self, spark: SparkSession, name: str) -> DataFrame:
         """The lines of a segment that could not be read, each with the reason."""
         rows = spark.read.schema(INTAKE).parquet(f"{self.root}/{name}")
-        return rows.filter(F.col("reason").isNotNull()).select("reason", "raw")
+        return rows.filter(F.col("reason").isNotNull()).select("reason", "raw", STREAM)
 
     def without_before(self, opening_ms: int) -> "Buffer":
         """The buffer less the segments that no window from `opening_ms` on can need."""
@@ -96,6 +99,7 @@ class _Judgement:
 
     watermark_ms: int | None
     horizon_ms: int
+    streams: tuple[str, ...] = ()
 
     @property
     def _late(self) -> str:
@@ -114,22 +118,28 @@ class _Judgement:
             F.expr("count_if(reason IS NOT NULL) AS bad"),
             F.expr(f"min(CASE WHEN {self._element} THEN time END) AS earliest"),
             F.expr(f"max(CASE WHEN {self._element} THEN time END) AS latest"),
+            *(self._latest_of(place, name) for place, name in enumerate(self.streams)),
         ]
+
+    def _latest_of(self, place: int, name: str) -> Column:
+        mine = F.expr(self._element) & (F.col(STREAM) == name)
+        return F.max(F.when(mine, F.col(TIME))).alias(f"latest{place}")
 
     def kept(self, batch: DataFrame) -> DataFrame:
         """The elements, and the quarantined with their raw text and reason."""
         ahead = f"(reason IS NULL AND time > {self.horizon_ms})"
         columns = [
-            f"CASE WHEN {self._element} THEN {name} END AS {name}" for name in ELEMENT_FIELDS
+            f"CASE WHEN {self._element} THEN {name} END AS {name}" for name in (TIME, *"spo")
         ]
         raw = f"CASE WHEN {ahead} THEN to_json(struct(time, s, p, o)) ELSE raw END AS raw"
         reason = f"CASE WHEN {ahead} THEN '{_AHEAD}' ELSE reason END AS reason"
         return batch.filter(f"reason IS NOT NULL OR NOT ({self._late})").selectExpr(
-            *columns, raw, reason
+            *columns, STREAM, EVENT, raw, reason
         )
 
 
-def _intake(metrics: dict[str, int | None]) -> Intake:
+def _intake(metrics: dict[str, int | None], streams: tuple[str, ...]) -> Intake:
+    times = {name: metrics[f"latest{place}"] for place, name in enumerate(streams)}
     return Intake(
         elements=metrics["elements"] or 0,
         late=metrics["late"] or 0,
@@ -137,4 +147,5 @@ def _intake(metrics: dict[str, int | None]) -> Intake:
         quarantined=(metrics["bad"] or 0) + (metrics["ahead"] or 0),
         earliest_ms=metrics["earliest"],
         latest_ms=metrics["latest"],
+        latest_of={name: time for name, time in times.items() if time is not None},
     )

@@ -8,22 +8,38 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 WINDOW = "window"
 TIME = "time"
+STREAM = "stream"
+EVENT = "event"
 FROM_WINDOW = "from_window"
 TO_WINDOW = "to_window"
 MAPPINGS = "mappings"
 REMAINING = "remaining"
 FRESH = "fresh"
-
-ELEMENT_FIELDS = ("time", "s", "p", "o")
+# The place of a mapping in the order that ORDER BY asks for.
+PLACE = "place"
+# What tells one mapping from all others, where BNODE must know.
+SOLUTION = "solution"
+GRAPH = "graph"
+# The time of an evaluation, and that after which its windows begin.
+AT = "at"
+OPENING = "opening"
+# The places of a triple.
+TRIPLE = ("s", "p", "o")
 
 ELEMENTS = StructType(
     [
-        StructField("time", LongType()),
+        StructField(TIME, LongType()),
         StructField("s", StringType()),
         StructField("p", StringType()),
         StructField("o", StringType()),
+        # Where the triple came from: its stream's name, and a number that the triples of one
+        # event share.
+        StructField(STREAM, StringType()),
+        StructField(EVENT, LongType()),
     ]
 )
+
+ELEMENT_FIELDS = tuple(ELEMENTS.fieldNames())
 
 INTAKE = StructType(
     [*ELEMENTS.fields, StructField("raw", StringType()), StructField("reason", StringType())]
@@ -33,3 +49,8 @@ INTAKE = StructType(
 def column_of(variable: str) -> str:
     """The column that carries a SPARQL variable."""
     return f"?{variable}"
+
+
+def variable_of(column: str) -> str:
+    """The SPARQL variable that a column carries."""
+    return column[1:]

@@ -4,13 +4,16 @@ Window arithmetic is written as SQL text over whole numbers: columns built opera
 would cost a call to the JVM each, in every batch.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW
-from bestbefore.windows import SlidingWindow
+from bestbefore.spark.columns import FROM_WINDOW, STREAM, TIME, TO_WINDOW, TRIPLE, WINDOW
+from bestbefore.windows import Instants, SlidingWindow
 
 
 @dataclass(frozen=True)
@@ -34,27 +37,30 @@ class WindowContent:
         """The frame partitioned by columns, unless all rows stay together."""
         return frame.coalesce(1) if self.together else frame.repartition(*columns)
 
-    def triples(self, wanted: Column) -> DataFrame:
-        """The wanted triples: `s`, `p`, `o`, `time`, and the range of due windows they count in."""
+    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+        """The wanted triples: `places`, `time`, and the range of due windows they count in."""
         opening, _ = self.window.bounds(self.first)
         _, closing = self.window.bounds(self.last)
         elements = self.elements.coalesce(1) if self.together else self.elements
         inside = elements.filter(f"{TIME} > {opening} AND {TIME} <= {closing}").filter(wanted)
-        times = F.expr(f"array_sort(collect_set({TIME})) AS times")
-        grouped = inside.groupBy("s", "p", "o").agg(times)
-        next_time = f"CASE WHEN place + 1 < size(times) THEN times[place + 1] END AS next_{TIME}"
-        occurrences = grouped.selectExpr(
-            "s", "p", "o", "times", f"posexplode(times) AS (place, {TIME})"
-        ).selectExpr("s", "p", "o", TIME, next_time)
+        same = f"PARTITION BY {', '.join(places)}" if places else ""
+        occurrences = inside.selectExpr(
+            *places, TIME, f"lead({TIME}) OVER ({same} ORDER BY {TIME}) AS next_{TIME}"
+        )
         return occurrences.selectExpr(
-            "s",
-            "p",
-            "o",
+            *places,
             TIME,
             f"greatest({self._first_with(TIME)}, {self.first}L) AS {FROM_WINDOW}",
             f"least({self._last_with(TIME)}, {self._first_with(f'next_{TIME}')} - 1, {self.last}L)"
             f" AS {TO_WINDOW}",
         ).filter(f"{FROM_WINDOW} <= {TO_WINDOW}")
+
+    def span(self) -> DataFrame:
+        """One row with the range of all due windows."""
+        span = {FROM_WINDOW: pa.array([self.first]), TO_WINDOW: pa.array([self.last])}
+        # As data, not as literals: Spark 4 loses columns when it explodes a constant.
+        frame = self.elements.sparkSession.createDataFrame(pa.table(span))
+        return frame.coalesce(1) if self.together else frame
 
     def remaining(self, window: str) -> str:
         """L = ⌈(time + ω − c)/β⌉ with c = t0 + i·β (equation 3 of acqua), for window i."""
@@ -68,6 +74,119 @@ class WindowContent:
         """The last window that opens before `time`."""
         beyond = f"({time} - {self.window.t0_ms} + {self.window.width_ms})"
         return f"({_ceiling_division(beyond, self.window.slide_ms)} - 1)"
+
+    def changes(self) -> DataFrame:
+        """The windows, `window`, whose content differs from that of the window before.
+
+        The content of the window before the first is looked at too: give it one earlier.
+        """
+        order = "OVER (PARTITION BY s, p, o ORDER BY from_window)"
+        runs = self.triples(F.lit(True)).selectExpr(  # noqa: FBT003
+            FROM_WINDOW,
+            TO_WINDOW,
+            f"lag({TO_WINDOW}) {order} AS earlier",
+            f"lead({FROM_WINDOW}) {order} AS later",
+        )
+        came = f"IF(earlier IS NULL OR earlier < {FROM_WINDOW} - 1, {FROM_WINDOW}, NULL)"
+        went = f"IF(later IS NULL OR later > {TO_WINDOW} + 1, {TO_WINDOW} + 1, NULL)"
+        changed = runs.selectExpr(f"explode(array({came}, {went})) AS {WINDOW}").distinct()
+        return changed.filter(f"{WINDOW} > {self.first} AND {WINDOW} <= {self.last}")
+
+    def filled(self) -> DataFrame:
+        """The windows, `window`, that have any content."""
+        ranges = self.triples(F.lit(True)).select(FROM_WINDOW, TO_WINDOW).distinct()  # noqa: FBT003
+        spread = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
+        return ranges.selectExpr(spread).distinct()
+
+
+@dataclass(frozen=True)
+class WindowContents:
+    """The content of all windows of a query, for the evaluations from `first` to `last`.
+
+    `streams` names the streams of each window; elements without a column `stream` are of them all.
+    """
+
+    elements: DataFrame
+    instants: Instants
+    streams: tuple[tuple[str, ...], ...]
+    first: int
+    last: int
+    together: bool = False
+
+    def of(self, place: int) -> WindowContent:
+        """The windows at a place of the query that these evaluations see, by their own numbers."""
+        elements = self.elements
+        if STREAM in elements.columns:
+            elements = elements.filter(F.col(STREAM).isin(*self.streams[place]))
+        return WindowContent(
+            elements,
+            self.instants.windows[place],
+            self.instants.index(place, self.first),
+            self.instants.index(place, self.last),
+            together=self.together,
+        )
+
+    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+        """The wanted triples of any window, with the range of evaluations that see them."""
+        frames = [
+            self._seen(self.of(place).triples(wanted, places), place, places)
+            for place in range(len(self.instants.windows))
+        ]
+        return reduce(DataFrame.unionByName, frames)
+
+    def _seen(self, triples: DataFrame, place: int, places: Sequence[str]) -> DataFrame:
+        first, last = self._range(place)
+        return triples.selectExpr(
+            *places, TIME, f"{first} AS {FROM_WINDOW}", f"{last} AS {TO_WINDOW}"
+        )
+
+    def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
+        """The frame partitioned by columns, unless all rows stay together."""
+        return frame.coalesce(1) if self.together else frame.repartition(*columns)
+
+    def evaluations(self, place: int) -> str:
+        """The evaluations, in SQL, that see windows `from_window` to `to_window` at a place."""
+        first, last = self._range(place)
+        return f"sequence({first}, {last})"
+
+    def _range(self, place: int) -> tuple[str, str]:
+        stride, offset = self.instants.stride(place), self.instants.offset(place)
+        first = f"greatest({FROM_WINDOW} * {stride}L + {offset}L, {self.first}L)"
+        last = f"least({TO_WINDOW} * {stride}L + {stride + offset - 1}L, {self.last}L)"
+        return first, last
+
+    def seeing(self, windows: DataFrame, place: int, *, first_only: bool = False) -> DataFrame:
+        """The evaluations, `window`, that see some windows of a place, or see them first."""
+        stride, offset = self.instants.stride(place), self.instants.offset(place)
+        first = f"{WINDOW} * {stride}L + {offset}L"
+        if first_only or stride == 1:
+            found = windows.selectExpr(f"{first} AS {WINDOW}")
+        else:
+            found = windows.selectExpr(
+                f"explode(sequence({first}, {first} + {stride - 1}L)) AS {WINDOW}"
+            )
+        return found.filter(f"{WINDOW} BETWEEN {self.first} AND {self.last}").distinct()
+
+    def own_number(self, place: int, evaluation: str) -> str:
+        """The window at a place, in SQL, that an evaluation sees."""
+        stride, offset = self.instants.stride(place), self.instants.offset(place)
+        if stride == 1:
+            return f"({evaluation} - {offset}L)"
+        steps = f"({evaluation} - {offset}L)"
+        return f"(({steps} - pmod({steps}, {stride}L)) div {stride}L)"
+
+    def taking_place(self) -> str:
+        """The condition, in SQL, that an evaluation takes place."""
+        places = range(len(self.instants.windows))
+        tests = [
+            f"pmod({WINDOW} - {self.instants.offset(each)}L, {self.instants.stride(each)}L) = 0"
+            for each in places
+        ]
+        return (
+            "true"
+            if any(self.instants.stride(each) == 1 for each in places)
+            else " OR ".join(tests)
+        )
 
 
 def _ceiling_division(dividend: str, divisor: int) -> str:

@@ -1,42 +1,69 @@
-"""N-Triples terms and lines read by Spark itself, without Python workers."""
+"""N-Triples and N-Quads, terms and lines, read by Spark itself, without Python workers."""
+
+from collections.abc import Callable
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
-_UCHAR = r"\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}"
-_IRI = rf'<[A-Za-z][A-Za-z0-9+.\-]*:(?:[^\x00-\x20<>"{{}}|^`\\]++|{_UCHAR})*+>'
+# The number of no character, such as half of a surrogate pair, is no escape.
+_UCHAR = (
+    r"\\u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}"
+    r"|\\U(?!0000[Dd][89A-Fa-f])(?:000[0-9A-Fa-f]|0010)[0-9A-Fa-f]{4}"
+)
+# No escape brings a character into an IRI that may not stand in it.
+_FORBIDDEN = r"(?:[01][0-9A-Fa-f]|2[02]|3[CcEe]|5[CcEe]|60|7[B-Db-d])"
+_IRI_UCHAR = rf"(?!\\(?:u|U0000)00{_FORBIDDEN})(?:{_UCHAR})"
+_IRI = rf'<[A-Za-z][A-Za-z0-9+.\-]*:(?:[^\x00-\x20<>"{{}}|^`\\]++|{_IRI_UCHAR})*+>'
 _BLANK = r"_:[\p{L}\p{N}_](?:[\p{L}\p{N}_.\-]*[\p{L}\p{N}_\-])?"
 _STRING = rf'"(?:[^"\\\n\r]++|\\[tbnrf"\'\\]|{_UCHAR})*+"'
-_LITERAL = rf"{_STRING}(?:\^\^{_IRI}|@[A-Za-z]+(?:-[A-Za-z0-9]+)*)?"
-_LINE = (
-    rf"^[ \t]*({_IRI}|{_BLANK})[ \t]*({_IRI})[ \t]*({_IRI}|{_BLANK}|{_LITERAL})[ \t]*\."
-    r"[ \t]*(?:#.*)?$"
-)
+_LITERAL = rf"{_STRING}(?:\^\^{_IRI}|@[A-Za-z]{{1,8}}(?:-[A-Za-z0-9]{{1,8}})*+)?"
+_TRIPLE = rf"({_IRI}|{_BLANK})[ \t]*({_IRI})[ \t]*({_IRI}|{_BLANK}|{_LITERAL})"
+_GRAPH = rf"(?:[ \t]*(?:{_IRI}|{_BLANK}))?"
+_END = r"[ \t]*\.[ \t]*(?:#[^\n\r]*)?\z"
+_TRIPLE_LINE = rf"^[ \t]*{_TRIPLE}{_END}"
+_QUAD_LINE = rf"^[ \t]*{_TRIPLE}{_GRAPH}{_END}"
+_NOTHING = r"^[ \t]*(?:#[^\n\r]*)?\z"
 
-SUBJECT = rf"^(?:{_IRI}|{_BLANK})$"
-PREDICATE = rf"^{_IRI}$"
-OBJECT = rf"^(?:{_IRI}|{_BLANK}|{_LITERAL})$"
+SUBJECT = rf"^(?:{_IRI}|{_BLANK})\z"
+PREDICATE = rf"^{_IRI}\z"
+OBJECT = rf"^(?:{_IRI}|{_BLANK}|{_LITERAL})\z"
 
 _PIECES = rf"(?s){_UCHAR}|\\.|[^\\]+"
 _LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
 _STRING_TYPE = r'"\^\^<http://www\.w3\.org/2001/XMLSchema#string>$'
 
 
-def triples_of(document: Column) -> Column:
-    """The triples of an N-Triples document as an array of (s, p, o); null if a line is wrong."""
-    lines = F.filter(F.split(document, r"\r?\n|\r"), lambda line: ~line.rlike(r"^[ \t]*(?:#.*)?$"))
+def triples_of(document: Column, *, graphs: bool = False) -> Column:
+    """The triples of an N-Triples document as an array of (s, p, o); null if a line is wrong.
+
+    With `graphs` it is an N-Quads document, and the graphs are left out.
+    """
+    line_form = _QUAD_LINE if graphs else _TRIPLE_LINE
+    unix = F.when(document.contains("\r"), F.translate(document, "\r", "\n")).otherwise(document)
+    lines = F.filter(F.split(unix, "\n"), lambda line: ~line.rlike(_NOTHING))
     # A line holds no line break, so one can stand between its terms; a wrong line stays whole.
     parts = F.transform(
-        lines, lambda line: F.split(F.regexp_replace(line, _LINE, "$1\n$2\n$3"), "\n")
+        lines, lambda line: F.split(F.regexp_replace(line, line_form, "$1\n$2\n$3"), "\n")
     )
-    terms = F.transform(parts, lambda each: F.transform(each, canonical))
-    triples = F.transform(
-        terms,
-        lambda each: F.struct(
-            *(F.get(each, place).alias(name) for place, name in enumerate("spo"))
+    only_plain_iris = ~document.contains('"') & ~document.contains("\\")
+    return computed_once(
+        parts,
+        lambda found: F.when(
+            F.forall(found, lambda each: F.size(each) == 3),
+            F.when(only_plain_iris, F.transform(found, _triple)).otherwise(
+                F.transform(found, lambda each: _triple(F.transform(each, canonical)))
+            ),
         ),
     )
-    return F.when(F.forall(parts, lambda each: F.size(each) == 3), triples)
+
+
+def computed_once(value: Column, use: Callable[[Column], Column]) -> Column:
+    """What `use` makes of a value that it looks at more than once."""
+    return F.get(F.transform(F.array(value), use), 0)
+
+
+def _triple(terms: Column) -> Column:
+    return F.struct(*(F.get(terms, place).alias(name) for place, name in enumerate("spo")))
 
 
 def canonical(term: Column) -> Column:

@@ -33,6 +33,8 @@ _SMALL_BATCHES = {
     # A wrong value is one row's error, not the batch's.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
+    # A quotient keeps the digits after its point.
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }
 
 

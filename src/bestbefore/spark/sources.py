@@ -1,38 +1,63 @@
-"""Stream sources: anything that becomes rows of `time`, `s`, `p`, `o`, or a reason why not.
+"""Stream sources: where events come from, and how they are read into intake rows."""
 
-A line that cannot be read is never dropped silently: it comes out with its raw text and a reason,
-and the engine counts it and puts it into quarantine.
-"""
-
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Protocol, get_args
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType, StructField, StructType
 
 from bestbefore.errors import InputError
-from bestbefore.spark import jsonld, ntriples
-from bestbefore.spark.columns import ELEMENT_FIELDS
+from bestbefore.rdf.mapping import RowMapping
+from bestbefore.spark.event_lines import EventLines, LineFormat
+from bestbefore.spark.mapped_rows import MALFORMED, MappedColumns, MappedJson
 
-LineFormat = Literal["tsv", "jsonl"]
-Payload = Literal["ntriples", "json-ld"]
+RowFormat = Literal["csv", "json", "parquet"]
+ROW_FORMATS: tuple[RowFormat, ...] = get_args(RowFormat)
 
-_MILLISECONDS = r"^\d{1,15}$"
-_ISO_INSTANT = r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}"
+Reading = EventLines | MappedColumns | MappedJson
+
+_KAFKA = "org.apache.spark:spark-sql-kafka-0-10_2.13"
+
+
+class Source(Protocol):
+    """Where the events of a stream come from."""
+
+    @property
+    def reading(self) -> Reading:
+        """How its rows become triples."""
+        ...
+
+    def check(self) -> None:
+        """Refuse what can be known to be wrong before Spark is started."""
+        ...
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """The intake rows as a streaming DataFrame."""
+        ...
 
 
 @dataclass(frozen=True)
 class FolderSource:
-    """A folder into which files of lines are moved; each file is read once, oldest first."""
+    """A folder into which files are moved; each file is read once, oldest first.
+
+    `columns` are those of CSV files without a header, or of a folder that is still empty; `schema`
+    is that of Parquet files in such a folder.
+    """
 
     path: str
-    format: LineFormat = "jsonl"
-    payload: Payload = "ntriples"
-    time_field: str = "ts"
-    data_field: str = "data"
+    format: LineFormat | RowFormat = "jsonl"
+    reading: Reading = field(default_factory=EventLines)
     files_per_batch: int | None = None
+    header: bool = True
+    columns: tuple[str, ...] | None = None
+    schema: str | None = None
+    options: dict[str, str] = field(default_factory=dict)
 
     def check(self) -> None:
         """Refuse a folder on this machine that does not exist."""
@@ -41,116 +66,141 @@ class FolderSource:
 
     def stream(self, spark: SparkSession) -> DataFrame:
         """The intake rows of the folder as a streaming DataFrame."""
+        return self._intake(spark, spark.readStream)
+
+    def present(self, spark: SparkSession) -> DataFrame:
+        """The intake rows of what is in the folder now, as a plain DataFrame."""
+        return self._intake(spark, spark.read)
+
+    def _intake(self, spark: SparkSession, reader: Any) -> DataFrame:  # noqa: ANN401
+        """What a reader of streams or of plain files, which have no common type, makes of it."""
         self.check()
-        reader = spark.readStream.format("text")
+        with _named_errors(self.path):
+            return self.reading.intake(self._configured(spark, reader).load(self.path))
+
+    def _configured(self, spark: SparkSession, reader: Any) -> Any:  # noqa: ANN401
         if self.files_per_batch is not None:
             reader = reader.option("maxFilesPerTrigger", self.files_per_batch)
-        return self.parse(reader.load(self.path))
+        match self.format:
+            case "csv":
+                schema = _strings(self.columns or self._header(spark))
+                reader = reader.schema(schema).options(**self._csv(), header=self.header)
+            case "json":
+                mapping = mapping_of(self)
+                schema = _strings(mapping.columns if mapping else ())
+                reader = reader.schema(schema).options(**_TOLERANT)
+            case "parquet":
+                reader = reader.schema(self.schema or self._stored_schema(spark))
+        kind = self.format if self.format in ROW_FORMATS else "text"
+        return reader.format(kind).options(**self.options)
 
-    def parse(self, lines: DataFrame) -> DataFrame:
-        """The intake rows of lines of text in the column `value`."""
-        return _from_tsv(lines) if self.format == "tsv" else self._from_json(lines)
+    def _csv(self) -> dict[str, str]:
+        """Spark's options for CSV, with quotes doubled inside quotes unless the job says else."""
+        quote = self.options.get("quote", '"')
+        doubled = {"escape": quote, "charToEscapeQuoteEscaping": quote}
+        return _CSV if "escape" in self.options else {**_CSV, **doubled}
 
-    def _from_json(self, lines: DataFrame) -> DataFrame:
-        fields = [StructField(name, StringType()) for name in (self.time_field, self.data_field)]
-        event = F.from_json("value", StructType(fields))
-        events = lines.select(
-            F.col("value").alias("raw"),
-            event[self.time_field].alias("stamp"),
-            event[self.data_field].alias("data"),
+    def _header(self, spark: SparkSession) -> list[str]:
+        """The columns of the file that is read first."""
+        files = spark.read.options(**self.options).format("binaryFile").load(self.path)
+        filled = files.filter("length > 0").orderBy("modificationTime", "path")
+        oldest = filled.select("path").first()
+        if oldest is None:
+            raise self._empty("CSV", "name the columns, columns = ['…']")
+        options = {**self._csv(), **self.options, "header": "true"}
+        return spark.read.options(**options).csv(oldest["path"]).columns
+
+    def _stored_schema(self, spark: SparkSession) -> StructType:
+        try:
+            return spark.read.options(**self.options).parquet(self.path).schema
+        except PySparkException as error:
+            if error.getCondition() != "UNABLE_TO_INFER_SCHEMA":
+                raise
+            raise self._empty("Parquet", "give its schema, schema = 'ts BIGINT, …'") from None
+
+    def _empty(self, kind: str, way_out: str) -> InputError:
+        return InputError(
+            f"no {kind} file is there yet to take the columns from: put one there, or {way_out}"
         )
-        if self.payload == "json-ld":
-            read, kind = jsonld.with_triples(events, "data"), "JSON-LD"
-        else:
-            scope = F.hex(F.xxhash64("raw"))
-            found = _scoped(ntriples.triples_of(F.col("data")), scope)
-            read, kind = events.withColumn(jsonld.TRIPLES, found), "N-Triples"
-        reason = (
-            F.when(F.col("stamp").isNull(), f"no field {self.time_field!r} in a JSON object")
-            .when(F.col("data").isNull(), f"no field {self.data_field!r}")
-            .when(F.col(jsonld.TRIPLES).isNull(), f"{self.data_field!r} is not {kind}")
+
+
+@dataclass(frozen=True)
+class SparkSource:
+    """Any streaming source that Spark has, or gets by a package, such as Kafka."""
+
+    format: str
+    reading: Reading
+    options: dict[str, str] = field(default_factory=dict)
+    secret_options: dict[str, str] = field(default_factory=dict, repr=False)
+    schema: str | None = None
+
+    def check(self) -> None:
+        """Nothing is known before Spark is started."""
+
+    def stream(self, spark: SparkSession) -> DataFrame:
+        """The intake rows of the source as a streaming DataFrame."""
+        reader = spark.readStream.format(self.format)
+        reader = reader.options(**self.options, **self.secret_options)
+        with _named_errors(f"the stream of format {self.format!r}", spark):
+            reader = reader.schema(self.schema) if self.schema else reader
+            return self.reading.intake(reader.load())
+
+
+def mapping_of(source: Source) -> RowMapping | None:
+    """The row mapping of a source of plain rows."""
+    return None if isinstance(source.reading, EventLines) else source.reading.mapping
+
+
+_TOLERANT = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": MALFORMED}
+# A header that differs from the one that the columns were taken from ends the run: the values of
+# its rows would be taken for those of other columns.
+_CSV = {**_TOLERANT, "enforceSchema": "false"}
+
+
+def _strings(names: tuple[str, ...] | list[str]) -> StructType:
+    return StructType([StructField(name, StringType()) for name in (*names, MALFORMED)])
+
+
+@contextmanager
+def _named_errors(place: str, spark: SparkSession | None = None) -> Iterator[None]:
+    """Say in one line what is wrong with a source."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+    except (PySparkException, Py4JJavaError) as error:
+        text = str(error)
+        if spark is not None and "KAFKA_DATA_SOURCE_NOT_ENABLED" in text:
+            package = f"{_KAFKA}:{spark.version}"
+            raise InputError(
+                f"{place}: Spark has no Kafka source; start with its package, "
+                f"PYSPARK_SUBMIT_ARGS='--packages {package} pyspark-shell' bestbefore run …"
+            ) from None
+        found = re.search(r"\[[A-Z_.]+\] [^\n]+", text)
+        reason = found[0] if found else text.strip().splitlines()[0]
+        raise InputError(f"{place}: {reason}") from None
+
+
+def file_failure(text: str) -> InputError | None:
+    """The error of a run that met a file it cannot read, if that is what Spark says."""
+    if header := _OTHER_HEADER.search(text):
+        return InputError(
+            f"{header['file']}: the CSV header {header['header']} is not that of the stream, "
+            f"{header['columns']}: write the file anew with these columns, then run again"
         )
-        return _intake(read.withColumn("reason", reason))
+    if (file := _UNREADABLE.search(text)) is None:
+        return None
+    causes = _CAUSE.findall(text)
+    if any("MALFORMED_CSV_RECORD" in each for each in causes):
+        cause = "a CSV row has more columns than Spark reads; see its option maxColumns"
+    else:
+        cause = causes[-1] if causes else "Spark does not say why"
+    return InputError(f"{file['file']} cannot be read: {cause}; repair the file, then run again")
 
 
-def elements_of(stream: DataFrame) -> DataFrame:
-    """The intake rows of a DataFrame that the caller hands over, with `time` (or `ts`), s, p, o."""
-    renamed = stream.withColumnRenamed("ts", "time")
-    missing = [name for name in ELEMENT_FIELDS if name not in renamed.columns]
-    if missing:
-        raise InputError(
-            f"the stream lacks the column {missing[0]!r}; it needs ts, s, p and o, with terms "
-            f"written as in N-Triples, and has: {', '.join(stream.columns)}"
-        )
-    stamp = _milliseconds_of(renamed)
-    raw = F.to_json(F.struct(*(F.col(name).cast("string") for name in ELEMENT_FIELDS)))
-    rows = renamed.select(raw.alias("raw"), stamp.alias("stamp"), *(F.col(name) for name in "spo"))
-    return _from_columns(rows)
-
-
-def _milliseconds_of(stream: DataFrame) -> Column:
-    kind = stream.schema["time"].dataType.simpleString()
-    column = F.col("time")
-    return (F.unix_millis(column) if kind == "timestamp" else column).cast("string")
-
-
-def _from_tsv(lines: DataFrame) -> DataFrame:
-    parts = F.split("value", "\t")
-    columns = [F.get(parts, place).alias(name) for place, name in enumerate(("stamp", *"spo"))]
-    short = F.when(F.size(parts) != 4, "not four fields separated by tabs: ts, s, p, o")
-    return _from_columns(lines.select(F.col("value").alias("raw"), *columns, short.alias("reason")))
-
-
-def _from_columns(rows: DataFrame) -> DataFrame:
-    """Rows with one triple each, whose terms are written in N-Triples."""
-    known = F.col("reason") if "reason" in rows.columns else F.lit(None).cast("string")
-    reason = F.coalesce(
-        known,
-        F.when(~_fits("s", ntriples.SUBJECT), "the subject is no IRI or blank node"),
-        F.when(~_fits("p", ntriples.PREDICATE), "the predicate is no IRI"),
-        F.when(~_fits("o", ntriples.OBJECT), "the object is no RDF term"),
-    )
-    triple = F.struct(*(ntriples.canonical(F.col(name)).alias(name) for name in "spo"))
-    return _intake(rows.withColumn("reason", reason).withColumn(jsonld.TRIPLES, F.array(triple)))
-
-
-def _fits(column: str, form: str) -> Column:
-    return F.coalesce(F.col(column).rlike(form), F.lit(False))  # noqa: FBT003
-
-
-def _scoped(triples: Column, scope: Column) -> Column:
-    """Blank nodes named after their event: two events never mean the same one by a label."""
-
-    def name(term: Column) -> Column:
-        blank = term.startswith("_:")
-        return F.when(blank, F.concat(term, F.lit("x"), scope)).otherwise(term)
-
-    return F.transform(
-        triples,
-        lambda each: F.struct(
-            name(each["s"]).alias("s"), each["p"].alias("p"), name(each["o"]).alias("o")
-        ),
-    )
-
-
-def _intake(events: DataFrame) -> DataFrame:
-    """One row per triple of a good event, one row per bad event."""
-    stamp = F.col("stamp")
-    instant = F.when(stamp.rlike(_ISO_INSTANT), F.unix_millis(stamp.try_cast("timestamp")))
-    time = F.when(stamp.rlike(_MILLISECONDS), stamp.cast("long")).otherwise(instant)
-    wrong = F.concat(
-        F.lit("the timestamp is neither milliseconds nor ISO 8601: "), F.substring(stamp, 1, 40)
-    )
-    judged = events.withColumn("time", time).withColumn(
-        "reason", F.coalesce("reason", F.when(F.col("time").isNull(), wrong))
-    )
-    good = F.col("reason").isNull()
-    nothing = F.lit(None).cast("struct<s:string,p:string,o:string>")
-    rows = judged.select(
-        F.when(good, F.col("time")).alias("time"),
-        F.explode(F.when(good, F.col(jsonld.TRIPLES)).otherwise(F.array(nothing))).alias("triple"),
-        F.when(~good, F.col("raw")).alias("raw"),
-        "reason",
-    )
-    columns = [F.col(f"triple.{name}").alias(name) for name in "spo"]
-    return rows.select("time", *columns, "raw", "reason")
+_OTHER_HEADER = re.compile(
+    r"CSV header does not conform to the schema\.\s+Header: (?P<header>[^\n]+)\s+"
+    r"Schema: (?P<columns>[^\n]+)[\s\S]*?CSV file: (?P<file>\S+)"
+)
+_UNREADABLE = re.compile(r"FAILED_READ_FILE[^\n]* file (?P<file>\S+?)\.\s")
+_CAUSE = re.compile(r"Caused by: [\w.$]+: ([^\n]{1,200})")

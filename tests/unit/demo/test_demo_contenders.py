@@ -18,10 +18,10 @@ def test_every_contender_is_a_job_that_can_be_loaded(cast, tmp_path):
         load_job(write_job(each, tmp_path, endpoint=endpoint, t0_ms=1_700_000_000_000, seed=7))
         for each in cast
     ]
-    assert [job.policy.name for job in jobs] == ["WST", "WSJ-WBM", "WSJ-RND"]
-    assert [job.budget for job in jobs] == [0, 16, 400]
+    assert [job.services[0].policy.name for job in jobs] == ["WST", "WSJ-WBM", "WSJ-RND"]
+    assert [job.services[0].budget for job in jobs] == [0, 16, 400]
     assert len({job.checkpoint for job in jobs}) == 3
-    assert {job.service.units_per_request for job in jobs} == {1}
+    assert {job.services[0].client.units_per_request for job in jobs} == {1}
 
 
 def test_what_an_earlier_demo_left_is_removed(cast, tmp_path):

@@ -11,12 +11,13 @@ import pytest
 from bestbefore.engine import read_job
 from bestbefore.engine.key_statistics import read_statistics
 from bestbefore.engine.state import State
+from bestbefore.engine.timeline import Timeline
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.engine.walk import Walk
 from bestbefore.maintenance import Ledger
 from bestbefore.storage import LocalStorage
 from bestbefore.view import Journal
-from bestbefore.windows import SlidingWindow
+from bestbefore.windows import Instants, SlidingWindow
 from tests.row_service import RowService
 
 EX = "http://example.org/"
@@ -68,7 +69,7 @@ class Rig:
     service: object
     folder: object
     state: State = field(
-        default_factory=lambda: State("q", t0_ms=0, first_evaluation=1, next_evaluation=1)
+        default_factory=lambda: State("q", t0_ms=(0,), first_evaluation=1, next_evaluation=1)
     )
     outcomes: list = field(default_factory=list)
 
@@ -76,8 +77,17 @@ class Rig:
         """Start anew from the checkpoint and answer the batches of evaluations that are left."""
         storage = storage or LocalStorage(str(self.folder))
         intervals = change_intervals(self.job)
-        view, self.state = open_view(self.job, storage, self.service, intervals, self.state)
-        self.view, window = view, SlidingWindow(10_000, 5_000, 0)
+        window = SlidingWindow(10_000, 5_000, 0)
+        view, opened = open_view(
+            self.job,
+            storage,
+            self.service,
+            self.state.view("bkg"),
+            batch=self.state.batch,
+            begun_ms=window.closing(1),
+        )
+        self.view, self.state = view, replace(self.state, views={"bkg": opened})
+        timeline = Timeline(Instants((window,)))
         for number, evaluations in enumerate(batches):
             if number <= self.state.batch:
                 continue
@@ -87,13 +97,15 @@ class Rig:
             table = counted(events, window, evaluations, self.job.join_key)
             statistics = read_statistics(table, self.job.join_key, view, learn=learn)
             walk = Walk(
-                self.job, view, window, self.service, intervals, Ledger(storage), Journal(storage)
+                self.job, view, timeline, self.service, intervals, Ledger(storage), Journal(storage)
             )
+            before = self.state.view("bkg")
             self.slices, outcomes = walk.through(
-                number, evaluations, statistics, saved=self.state.saved
+                number, evaluations, statistics, saved=before.saved
             )
             view.compact()
-            self.state = replace(self.state, batch=number, saved=outcomes[-1].saved)
+            after = replace(before, saved=outcomes[-1].saved)
+            self.state = replace(self.state, batch=number, views={"bkg": after})
             self.outcomes += outcomes
         return self
 
@@ -140,6 +152,6 @@ def rig(tmp_path):
             "view": view,
         }
         rows = [(user(n), integer(100 * n)) for n in range(8)] if rows is None else rows
-        return Rig(read_job(tables), RowService(rows, key), tmp_path / folder)
+        return Rig(read_job(tables).services[0], RowService(rows, key), tmp_path / folder)
 
     return make

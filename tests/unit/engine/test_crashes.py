@@ -15,7 +15,7 @@ def state_of(rig):
     names = [each.name for each in fields(Units) if each.name != "row_start"]
     columns = {name: np.nan_to_num(getattr(rig.view.units, name)).tolist() for name in names}
     rows = [sorted(rig.view.rows_of(number)) for number in range(len(rig.view))]
-    return rig.view.keys, columns, rows, rig.state.saved
+    return rig.view.keys, columns, rows, rig.state.view("bkg").saved
 
 
 CASES = {

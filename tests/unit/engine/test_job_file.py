@@ -2,7 +2,7 @@ import pytest
 
 from bestbefore.engine import load_job, read_job
 from bestbefore.engine.explanation import describe_job
-from bestbefore.errors import InputError, JobError
+from bestbefore.errors import InputError, JobError, UnsupportedSparql
 
 QUERY = """PREFIX : <http://example.org/>
 REGISTER RSTREAM :influencers AS
@@ -24,17 +24,17 @@ def tables(**sections):
 
 def test_three_sections_are_enough_and_the_rest_has_defaults(tmp_path):
     job = read_job(tables(), folder=tmp_path)
-    assert job.budget == 10
-    assert job.policy.name == "WSJ-WBM"
+    assert job.services[0].budget == 10
+    assert job.services[0].policy.name == "WSJ-WBM"
     assert job.sink.path == str(tmp_path / "answers")
     assert job.checkpoint == str(tmp_path / "checkpoint")
-    assert job.stream.source.path == str(tmp_path / "stream")
+    assert job.streams[0].source.path == str(tmp_path / "stream")
     assert job.trigger == "available-now"
 
 
 def test_the_endpoint_defaults_to_the_service_iri():
     job = read_job(tables(services={"bkg": {}}))
-    assert job.service.endpoint == "http://example.org/bkg"
+    assert job.services[0].client.endpoint == "http://example.org/bkg"
 
 
 def test_settings_arrive():
@@ -48,17 +48,24 @@ def test_settings_arrive():
             query={"text": QUERY, "trigger": "2s", "t0": 500, "full_windows_only": True},
         )
     )
-    assert (job.stream.allowed_lateness_ms, job.stream.source.format) == (5_000, "tsv")
-    assert (job.service.units_per_request, job.service.timeout_s) == (1, 3.0)
-    assert (job.budget, job.policy.name, job.seed) == (0, "GNR-LRU", 4)
-    assert (job.view.interval_predicate, job.view.interval_unit_ms) == ("http://e/i", 60_000)
+    assert (job.streams[0].allowed_lateness_ms, job.streams[0].source.format) == (5_000, "tsv")
+    assert (job.services[0].client.units_per_request, job.services[0].client.timeout_s) == (1, 3.0)
+    assert (job.services[0].budget, job.services[0].policy.name, job.services[0].seed) == (
+        0,
+        "GNR-LRU",
+        4,
+    )
+    assert (job.services[0].view.interval_predicate, job.services[0].view.interval_unit_ms) == (
+        "http://e/i",
+        60_000,
+    )
     assert (job.trigger, job.t0_ms, job.full_windows_only) == ("2s", 500, True)
 
 
 def test_a_secret_comes_from_the_environment_and_is_not_shown(monkeypatch):
     monkeypatch.setenv("BKG_TOKEN", "s3cret")
     job = read_job(tables(services={"bkg": {"token_env": "BKG_TOKEN"}}))
-    assert job.service.authorization == "Bearer s3cret"
+    assert job.services[0].client.authorization == "Bearer s3cret"
     assert "s3cret" not in repr(job)
 
 
@@ -72,7 +79,10 @@ def test_a_secret_comes_from_the_environment_and_is_not_shown(monkeypatch):
         ({"policy": {"name": "WSJ-WMB"}}, "unknown policy 'WSJ-WMB'; did you mean 'WSJ-WBM'"),
         ({"streams": {}}, r"no section \[streams.NAME\]; the query needs one for <http"),
         ({"streams": {"m": {}}}, "streams.m.path is missing"),
-        ({"streams": {"m": {"iri": "http://x", "path": "s"}}}, "no section .* has iri = "),
+        (
+            {"streams": {"m": {"iri": "http://x", "path": "s"}}},
+            "streams.m.iri = .*the query.s streams are",
+        ),
         ({"streams": {"path": "s"}}, r"write \[streams.NAME\]"),
         ({"streams": {"m": {"path": "s", "format": "jsn"}}}, "m.format = 'jsn'; did you mean"),
         ({"services": {"b": {"timeout": "soon"}}}, "services.b.timeout: 'soon' is not a duration"),
@@ -125,17 +135,21 @@ def test_mistakes_name_the_key_and_the_way_out(sections, message):
 
 def test_units_and_capacity_arrive():
     job = read_job(tables())
-    assert (job.refresh_key, job.join_key, job.view.capacity) == (("user",), ("user",), None)
+    assert (
+        job.services[0].refresh_key,
+        job.services[0].join_key,
+        job.services[0].view.capacity,
+    ) == (("user",), ("user",), None)
     job = read_job(tables(view={"refresh_key": ["?followers"]}))
-    assert (job.refresh_key, job.join_key) == (("followers",), ("user",))
+    assert (job.services[0].refresh_key, job.services[0].join_key) == (("followers",), ("user",))
     job = read_job(tables(view={"capacity": 5}, policy={"name": "MP(CWSJ,WBM,LRU)"}))
-    assert job.view.capacity == 5
+    assert job.services[0].view.capacity == 5
 
 
 def test_a_refresh_key_of_the_join_key_s_variables_is_the_join_key():
     text = QUERY.replace("SERVICE :bkg { ", "SERVICE :bkg { ?post :in ?place . ")
     job = read_job(tables(query={"text": text}, view={"refresh_key": ["user", "post"]}))
-    assert job.refresh_key == job.join_key == ("post", "user")
+    assert job.services[0].refresh_key == job.services[0].join_key == ("post", "user")
 
 
 def test_a_filter_policy_is_fine_with_a_filter():
@@ -145,7 +159,7 @@ def test_a_filter_policy_is_fine_with_a_filter():
 
 
 def maintenance_of(**sections):
-    return dict(describe_job(read_job(tables(**sections))))["maintenance"].splitlines()
+    return dict(describe_job(read_job(tables(**sections))))["maintenance of bkg"].splitlines()
 
 
 def test_explain_tells_units_allocation_capacity_replacement_and_threshold():
@@ -184,3 +198,14 @@ def test_a_file_that_is_not_there_or_no_toml(tmp_path):
     bad.write_text("[query\n")
     with pytest.raises(JobError, match="not TOML: .*line 1"):
         load_job(bad)
+
+
+def test_windows_of_so_many_elements_stand_alone():
+    text = (
+        "PREFIX : <http://example.org/> REGISTER RSTREAM :q AS SELECT * "
+        "FROM NAMED WINDOW :a ON :s [ELEMENTS 5] FROM NAMED WINDOW :b ON :s [RANGE 5s] "
+        "WHERE { WINDOW :a { ?x :p ?y } WINDOW :b { ?x :q ?z } }"
+    )
+    sections = {"query": {"text": text}, "streams": {"s": {"source": "dataframe"}}}
+    with pytest.raises(UnsupportedSparql, match="window <http://example.org/a> counts elements"):
+        read_job(sections)

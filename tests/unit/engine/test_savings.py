@@ -25,7 +25,7 @@ def test_flexible_budget_is_saved_and_borrowed_within_the_horizon(rig):
         saved = min(saved + 2 - each, 4)
         expected.append(saved)
     assert [each.saved for each in run.outcomes] == expected
-    assert run.state.saved == expected[-1]
+    assert run.state.view("bkg").saved == expected[-1]
     assert min(expected) >= -2
     assert any(each > 2 for each in spent(run)), "it never moved budget"
     horizon_bound(run)

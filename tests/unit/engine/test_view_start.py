@@ -3,8 +3,8 @@
 import pytest
 
 from bestbefore.engine import read_job
-from bestbefore.engine.state import State
-from bestbefore.engine.view_start import change_intervals, open_view, service_pattern
+from bestbefore.engine.state import ViewState
+from bestbefore.engine.view_start import open_view, service_pattern
 from bestbefore.service import SparqlClient
 from bestbefore.storage import LocalStorage
 
@@ -33,8 +33,10 @@ def opened(oxigraph, tmp_path):
             folder=tmp_path,
         )
         storage = LocalStorage(str(tmp_path / "checkpoint"))
-        with SparqlClient(job.service, service_pattern(job)) as client:
-            view, _ = open_view(job, storage, client, change_intervals(job), State("q"))
+        with SparqlClient(job.services[0].client, service_pattern(job.services[0])) as client:
+            view, _ = open_view(
+                job.services[0], storage, client, ViewState(), batch=-1, begun_ms=None
+            )
         rows = {key: view.rows_of(unit) for unit, key in enumerate(view.keys)}
         users = [key[0].removeprefix(f"<{EX}").removesuffix(">") for key in view.keys]
         assert all(len(each) == 1 and len(each[0]) == 2 for each in rows.values())
@@ -85,8 +87,8 @@ def test_a_real_server_is_asked_for_units_by_their_refresh_key(oxigraph, tmp_pat
         folder=tmp_path,
     )
     storage = LocalStorage(str(tmp_path / "checkpoint"))
-    with SparqlClient(job.service, service_pattern(job)) as client:
-        view, _ = open_view(job, storage, client, change_intervals(job), State("q"))
+    with SparqlClient(job.services[0].client, service_pattern(job.services[0])) as client:
+        view, _ = open_view(job.services[0], storage, client, ViewState(), batch=-1, begun_ms=None)
         fetched = client.fetch([(f"<{EX}x>",)])
     assert sorted(view.keys) == [(f"<{EX}x>",), (f"<{EX}y>",)]
     assert view.units.interval_ms[view.numbers([(f"<{EX}x>",)])].tolist() == [90_000]

@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from bestbefore.query import Pattern, parse_query
+
 HEAD = """PREFIX : <http://example.org/>
 REGISTER RSTREAM :q AS
 """
@@ -35,3 +37,9 @@ def registered() -> Callable[..., str]:
         return f"{HEAD}{form}\n{WINDOW}\nWHERE {{ {where} }}{after}"
 
     return query
+
+
+@pytest.fixture
+def pattern_of(registered: Callable[..., str]) -> Callable[[str], Pattern]:
+    """The pattern of a query with a given WHERE, and nothing around it."""
+    return lambda where: parse_query(registered(where, "ASK")).pattern

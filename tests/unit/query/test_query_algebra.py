@@ -1,3 +1,5 @@
+import pytest
+
 from bestbefore.query import (
     BGP,
     Filter,
@@ -8,10 +10,22 @@ from bestbefore.query import (
     Window,
     services_of,
     variables,
+    visible_variables,
     walk,
     windows_of,
 )
-from bestbefore.query.expressions import And, Compare, In, Not, expression_variables
+from bestbefore.query.algebra import mentioned_variables, outside_clauses
+from bestbefore.query.certainty import certain_variables
+from bestbefore.query.expressions import (
+    And,
+    Call,
+    Compare,
+    Exists,
+    In,
+    Not,
+    exists_patterns,
+    expression_variables,
+)
 from bestbefore.rdf.terms import IRI, BlankNode
 
 A, B, C, D = map(Variable, "abcd")
@@ -44,3 +58,67 @@ def test_variables_of_an_expression():
 def test_equal_queries_are_equal_and_can_be_keys():
     again = Filter(Compare(">", C, D), Join(LEFT, RIGHT))
     assert {WHOLE: 1}[again] == 1
+
+
+def spelled(several):
+    return " ".join(each.name for each in several)
+
+
+@pytest.mark.parametrize(
+    ("where", "in_scope", "certain"),
+    [
+        ("?a :p ?b . ?b ?c ?a", "a b c", "a b c"),
+        ("?a :p* ?b", "a b", "a b"),
+        (":x !:p :y", "", ""),
+        ("?a :p ?b OPTIONAL { ?b :p ?c FILTER(?d) }", "a b c", "a b"),
+        ("{ ?a :p ?b } UNION { ?b :p ?c }", "a b c", "b"),
+        ("?a :p ?b MINUS { ?b :p ?c }", "a b", "a b"),
+        ("?a :p ?b BIND(?b + 1 AS ?c)", "a b c", "a b"),
+        ("?a :p ?b BIND(1 AS ?c)", "a b c", "a b c"),
+        ("VALUES (?b ?a) { (1 2) (UNDEF 3) }", "b a", "a"),
+        ("GRAPH ?c { ?a :p ?b }", "c a b", "a b c"),
+        ("GRAPH :g { ?a :p ?b }", "a b", "a b"),
+        ("SERVICE ?c { ?a :p ?b }", "c a b", "a b c"),
+        ("SERVICE SILENT :s { ?a :p ?b }", "a b", ""),
+        ("WINDOW :w { ?a :p ?b FILTER(?c) }", "a b", "a b"),
+        ("SELECT ?b ?c { ?a :p ?b }", "b c", "b"),
+        ("SELECT DISTINCT ?b { ?a :p ?b } ORDER BY ?a LIMIT 1", "b", "b"),
+        ("SELECT ?a (COUNT(*) AS ?n) (MAX(?b) AS ?m) { ?a :p ?b } GROUP BY ?a", "a n m", "a"),
+    ],
+)
+def test_variables_in_scope_and_those_that_are_always_bound(pattern_of, where, in_scope, certain):
+    pattern = pattern_of(where)
+    assert spelled(variables(pattern)) == in_scope
+    assert spelled(sorted(certain_variables(pattern), key=str)) == certain
+
+
+def test_the_variables_of_a_group_are_its_keys_and_its_aggregates(pattern_of):
+    pattern = pattern_of("SELECT ?a (COUNT(*) AS ?n) { ?a :p ?b } GROUP BY ?a (?b + 1)")
+    group = pattern.pattern.pattern
+    assert spelled(variables(group)) == "a .k2 .a1"
+    assert spelled(visible_variables(group)) == "a"
+    assert spelled(sorted(certain_variables(group), key=str)) == ".a1 a"
+
+
+def test_what_a_pattern_mentions(pattern_of):
+    where = """?a :p ?b MINUS { ?c :p ?d FILTER(?e) } { SELECT ?f { ?f :p ?g } }
+               OPTIONAL { ?h :p ?i FILTER(EXISTS { ?j :p ?k FILTER(?l) }) } BIND(?m AS ?n)"""
+    found = spelled(sorted(mentioned_variables(pattern_of(where)), key=str))
+    assert found == "a b c d e f h i j k l m n"
+
+
+def test_exists_in_expressions():
+    inner = Filter(C, BGP((TriplePattern(A, P, B),)))
+    expression = And((Not(Exists(inner)), Call("IF", (D, A, Exists(LEFT)))))
+    assert exists_patterns(expression) == (inner, LEFT)
+    assert expression_variables(expression) == (A, B, C, D)
+
+
+def test_walk_also_finds_the_patterns_of_exists(pattern_of):
+    where = "?a :p ?b FILTER EXISTS { WINDOW :w { ?a :q ?c } } OPTIONAL { SERVICE :s { } }"
+    pattern = pattern_of(where)
+    names = [type(node).__name__ for node in walk(pattern)]
+    assert names == ["Filter", "LeftJoin", "BGP", "Service", "BGP", "Window", "BGP"]
+    assert len(windows_of(pattern)) == len(services_of(pattern)) == 1
+    outside = [type(node).__name__ for node in outside_clauses(pattern)]
+    assert outside == ["Filter", "LeftJoin", "BGP", "Service"]

@@ -1,10 +1,12 @@
 import pytest
 
-from bestbefore.query import Variable, parse_query
+from bestbefore.query import Variable
 from bestbefore.query.expressions import (
+    FUNCTIONS,
     And,
     Arithmetic,
     Call,
+    Cast,
     Compare,
     Constant,
     In,
@@ -22,6 +24,12 @@ def number(lexical):
 
 
 ONE, TWO, FIVE = map(number, "125")
+NUMBER_OF_ARGUMENTS = {
+    **dict.fromkeys(("NOW", "RAND", "STRUUID", "UUID"), 0),
+    **dict.fromkeys(("CONTAINS", "LANGMATCHES", "REGEX", "SAMETERM", "STRAFTER", "STRBEFORE"), 2),
+    **dict.fromkeys(("STRDT", "STRENDS", "STRLANG", "STRSTARTS", "SUBSTR"), 2),
+    **dict.fromkeys(("IF", "REPLACE"), 3),
+}
 
 
 @pytest.mark.parametrize(
@@ -52,13 +60,16 @@ ONE, TWO, FIVE = map(number, "125")
         ("?x = 01.0", Compare("=", X, Constant(Literal("01.0", XSD + "decimal")))),
         ("?x = 'a\\tb'", Compare("=", X, Constant(Literal("a\tb")))),
         ("true", Constant(Literal("true", XSD + "boolean"))),
+        ("+?x", Negate(Negate(X))),
+        ("1 + +?x", Arithmetic("+", ONE, Negate(Negate(X)))),
+        ("<http://www.w3.org/2001/XMLSchema#integer>(?x)", Cast("integer", X)),
     ],
 )
-def test_operators(registered, written, expression):
+def test_operators(pattern_of, written, expression):
     if expression is None:
         bounds = And((Compare(">=", X, FIVE), Compare("<", Y, ONE)))
         expression = Or((Compare("!=", X, ONE), Compare("<=", X, TWO), bounds))
-    assert parse_query(registered(f"FILTER({written})")).pattern.condition == expression
+    assert pattern_of(f"FILTER({written})").condition == expression
 
 
 @pytest.mark.parametrize(
@@ -88,13 +99,30 @@ def test_operators(registered, written, expression):
         ("COALESCE(?x)", "COALESCE", (X,)),
         ("COALESCE()", "COALESCE", ()),
         ("IF(?x, 1, 2)", "IF", (X, ONE, TWO)),
+        ("NOW()", "NOW", ()),
+        ("bnode( )", "BNODE", ()),
+        ("BNODE(?x)", "BNODE", (X,)),
+        ("URI(?x)", "IRI", (X,)),
+        ("CONCAT()", "CONCAT", ()),
+        ("CONCAT(?x, ?y)", "CONCAT", (X, Y)),
+        ("SUBSTR(?x, 1)", "SUBSTR", (X, ONE)),
+        ("SUBSTR(?x, 1, 2)", "SUBSTR", (X, ONE, TWO)),
+        ("REPLACE(?x, ?y, 1)", "REPLACE", (X, Y, ONE)),
+        ("REPLACE(?x, ?y, 1, 2)", "REPLACE", (X, Y, ONE, TWO)),
     ],
 )
-def test_functions(registered, written, function, arguments):
-    condition = parse_query(registered(f"FILTER({written})")).pattern.condition
+def test_functions(pattern_of, written, function, arguments):
+    condition = pattern_of(f"FILTER({written})").condition
     assert condition == Call(function, arguments)
 
 
-def test_a_function_needs_no_parentheses_around_it(registered):
-    condition = parse_query(registered("FILTER REGEX(?x, 'a') FILTER(?y)")).pattern.condition
+def test_a_function_needs_no_parentheses_around_it(pattern_of):
+    condition = pattern_of("FILTER REGEX(?x, 'a') FILTER(?y)").condition
     assert condition == And((Call("REGEX", (X, Constant(Literal("a")))), Y))
+
+
+@pytest.mark.parametrize("function", sorted(FUNCTIONS))
+def test_every_function_is_read(pattern_of, function):
+    number = NUMBER_OF_ARGUMENTS.get(function, 1)
+    condition = pattern_of(f"FILTER({function}({', '.join(['?x'] * number)}))").condition
+    assert condition == Call(function, (X,) * number)

@@ -1,7 +1,16 @@
 import pytest
 
 from bestbefore.errors import QueryError, UnsupportedSparql
-from bestbefore.query import NamedWindow, Variable, parse_query, plan
+from bestbefore.query import (
+    Filter,
+    NamedWindow,
+    TimeWindow,
+    Variable,
+    Window,
+    parse_query,
+    plan,
+    windows_of,
+)
 
 E = "http://example.org/"
 WINDOW = "WINDOW :w { ?user :isMentionedIn ?post }"
@@ -12,11 +21,16 @@ def test_the_influencer_query(influencers):
     query = parse_query(influencers)
     user, post, followers = map(Variable, ("user", "post", "followers"))
     found = plan(query)
-    assert found.window == NamedWindow(E + "w", E + "mentions", 600_000, 60_000)
-    assert found.window_pattern == query.pattern.pattern.left.pattern
-    assert found.service == query.pattern.pattern.right
+    join = query.pattern.pattern.pattern
+    extent = TimeWindow(600_000, 60_000)
+    assert found.window == NamedWindow(E + "w", (E + "mentions",), extent)
+    assert found.window_pattern == join.left.pattern
+    assert found.windows[0].clause == join.left
+    assert found.service == join.right
     assert (found.window_variables, found.service_variables) == ((user, post), (user, followers))
     assert found.join_key == (user,)
+    assert [each.name for each in found.services[0].windows] == [E + "w"]
+    assert found.window_outputs == (user,)
     assert found.around == query.pattern
 
 
@@ -33,7 +47,6 @@ def test_clauses_in_groups_are_found(registered):
 @pytest.mark.parametrize(
     ("where", "message"),
     [
-        (WINDOW, "the query has no SERVICE clause"),
         (
             f"WINDOW :v {{ ?user :p ?x }} {SERVICE}",
             "the window <http://example.org/v> is not declared",
@@ -42,7 +55,7 @@ def test_clauses_in_groups_are_found(registered):
         (SERVICE, "the window <http://example.org/w> is declared but never used"),
         (
             "WINDOW :w { ?a :p ?b } SERVICE :s { ?c :q ?d }",
-            "WINDOW (?a, ?b) and SERVICE (?c, ?d) share no variable; without one every stream",
+            "WINDOW (?a, ?b) and SERVICE (?c, ?d) share no variable on which they",
         ),
         (
             "WINDOW :w { ?a :p [] } SERVICE :s { :c :q [] }",
@@ -85,15 +98,158 @@ def test_an_answer_needs_variables_that_occur(registered, form, message):
     assert message in str(caught.value)
 
 
+def names(variables):
+    return [each.name for each in variables]
+
+
+def test_several_services_have_a_key_each(registered):
+    where = f"{WINDOW} {SERVICE} SERVICE :two {{ ?x :q ?post . ?x :q ?user }}"
+    found = plan(parse_query(registered(where)))
+    assert [names(each.join_key) for each in found.services] == [["user"], ["post", "user"]]
+    assert [each.iri for each in found.services] == [E + "bkg", E + "two"]
+    with pytest.raises(UnsupportedSparql, match="several SERVICE clauses"):
+        _ = found.service
+
+
+def test_several_windows(registered):
+    second = "FROM NAMED WINDOW :v ON :t [RANGE PT5M]"
+    where = f"{WINDOW} WINDOW :v {{ ?post :by ?author ; :at ?time }} {SERVICE}"
+    found = plan(parse_query(registered(where, f"SELECT ?followers ?author {second}")))
+    assert [each.window.name for each in found.windows] == [E + "w", E + "v"]
+    assert [names(each.outputs) for each in found.windows] == [
+        ["user", "post"],
+        ["post", "author"],
+    ]
+    assert [each.name for each in found.services[0].windows] == [E + "w"]
+    with pytest.raises(UnsupportedSparql, match="several WINDOW clauses"):
+        _ = found.window
+
+
 @pytest.mark.parametrize(
-    ("where", "message"),
+    ("where", "key"),
     [
-        (f"{WINDOW} {SERVICE} SERVICE :two {{ ?user :q ?x }}", "several SERVICE clauses"),
-        (f"{WINDOW} {WINDOW} {SERVICE}", "several WINDOW clauses"),
-        (f"{WINDOW} {SERVICE} ?user :q ?x", "a triple pattern outside WINDOW and SERVICE"),
+        (f"{{ {WINDOW} }} OPTIONAL {{ {SERVICE} }}", ["user"]),
+        (f"{SERVICE} OPTIONAL {{ {WINDOW} }}", ["user"]),
+        (f"{WINDOW} MINUS {{ {SERVICE} }}", ["user"]),
+        (f"{WINDOW} {{ SELECT ?user {{ {SERVICE} }} }}", ["user"]),
+        (f"{{ SELECT ?user {{ {WINDOW} }} GROUP BY ?user }} {SERVICE}", ["user"]),
+        (f"{SERVICE} FILTER EXISTS {{ {WINDOW} }}", ["user"]),
+        (f"{{ {WINDOW} }} UNION {{ {WINDOW} }} {SERVICE}", ["user"]),
+        (f"VALUES ?followers {{ 1 }} {WINDOW} {SERVICE}", ["user"]),
+        ("WINDOW :w { ?a :p/:q* ?b } SERVICE :s { ?b :p/:q* ?c }", ["b"]),
     ],
 )
-def test_what_a_later_version_may_run_is_unsupported(registered, where, message):
-    with pytest.raises(UnsupportedSparql) as caught:
-        plan(parse_query(registered(where)))
+def test_the_join_key_of_a_service_inside_something(registered, where, key):
+    (service,) = plan(parse_query(registered(where, "ASK"))).services
+    assert names(service.join_key) == key
+    assert [each.name for each in service.windows] == [E + "w"]
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        f"{{ {WINDOW} }} UNION {{ {SERVICE} }}",
+        f"{WINDOW} {{ SELECT ?followers {{ {SERVICE} }} }}",
+        f"{{ SELECT ?post {{ {WINDOW} }} }} {SERVICE}",
+        f"{WINDOW} SERVICE :s {{ SELECT (COUNT(*) AS ?n) {{ ?user :p ?x }} }}",
+    ],
+)
+def test_a_service_that_meets_no_window_is_an_error_with_its_place(registered, where):
+    with pytest.raises(QueryError, match="share no variable on which they are joined") as caught:
+        plan(parse_query(registered(where, "ASK")))
+    line = registered(where, "ASK").splitlines()[4]
+    assert (caught.value.line, caught.value.column) == (5, line.index("SERVICE") + 1)
+
+
+@pytest.mark.parametrize(
+    ("form", "after", "outputs"),
+    [
+        ("SELECT ?followers", "", ["user"]),
+        ("SELECT ?followers ?post", "", ["user", "post"]),
+        ("SELECT (COUNT(*) AS ?n)", "", ["user"]),
+        ("SELECT (COUNT(DISTINCT *) AS ?n)", "", ["user", "post", "time"]),
+        ("SELECT (MAX(?time) AS ?n)", "", ["user", "time"]),
+        ("SELECT ?followers", "ORDER BY ?time", ["user", "time"]),
+        ("SELECT (COUNT(*) AS ?n)", "GROUP BY ?post", ["user", "post"]),
+        ("SELECT ?followers", "HAVING(?post > 1)", ["user"]),
+        ("SELECT ?followers (RAND() AS ?n)", "", ["user", "post", "time"]),
+        ("CONSTRUCT { ?post :x ?followers }", "", ["user", "post"]),
+        ("CONSTRUCT { [] :x ?followers }", "", ["user", "post", "time"]),
+        ("ASK", "", ["user"]),
+    ],
+)
+def test_a_window_gives_what_others_look_at(registered, form, after, outputs):
+    window = "WINDOW :w { ?user :isMentionedIn ?post ; :at ?time }"
+    found = plan(parse_query(registered(f"{window} {SERVICE}", form, after)))
+    assert names(found.window_outputs) == outputs
+
+
+def test_a_filter_on_the_window_goes_into_it_and_one_on_the_service_stays(registered):
+    where = f"{WINDOW} {SERVICE} FILTER(?post != :x && ?followers > 5)"
+    found = plan(parse_query(registered(where, "ASK")))
+    assert isinstance(found.around, Filter)
+    assert isinstance(found.window_pattern, Filter)
+    assert windows_of(found.around) == (Window(E + "w", found.window_pattern),)
+    assert [str(each) for each in found.thresholds] == ["?followers > 5"]
+    assert found.services[0].thresholds == found.thresholds
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("FILTER(?followers > 5) OPTIONAL { ?user :p ?x FILTER(?followers > 6) }", ["> 5"]),
+        ("{ ?user :p ?followers FILTER(?followers > 6) } UNION { }", []),
+        ("MINUS { ?user :p ?followers FILTER(?followers > 6) }", []),
+        ("{ SELECT ?followers { ?user :p ?followers FILTER(?followers > 6) } }", ["> 6"]),
+    ],
+)
+def test_a_threshold_is_what_every_answer_fulfils(registered, text, expected):
+    found = plan(parse_query(registered(f"{WINDOW} {SERVICE} {text}", "ASK FROM :g")))
+    assert [str(each).removeprefix("?followers ") for each in found.thresholds] == expected
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        f"{WINDOW} OPTIONAL {{ {SERVICE} }} FILTER(?followers > 1)",
+        f"{WINDOW} {SERVICE} FILTER(!BOUND(?nothing))",
+        f"{WINDOW} {SERVICE} FILTER(COALESCE(?nothing, 1) = 1)",
+        f"{WINDOW} {SERVICE} FILTER EXISTS {{ WINDOW :w {{ ?user :q ?x }} FILTER(?x = ?post) }}",
+        f"{WINDOW} OPTIONAL {{ {SERVICE} FILTER(?post != ?followers) }}",
+    ],
+)
+def test_a_filter_on_what_may_be_unbound_is_planned(registered, where):
+    plan(parse_query(registered(where)))
+
+
+@pytest.mark.parametrize(
+    ("where", "form", "column", "message"),
+    [
+        (f"{WINDOW} {SERVICE} BIND(?nothing + 1 AS ?x)", "ASK", 98, "?nothing is used in"),
+        (f"{WINDOW} {SERVICE} FILTER(?nothing > 1)", "ASK", 98, "?nothing is used in FILTER"),
+        (f"{WINDOW} {SERVICE} GRAPH :g {{ }}", "ASK", 98, "GRAPH needs a graph to look at"),
+        (
+            f"{WINDOW} {SERVICE} FILTER EXISTS {{ WINDOW :w {{ ?x :q ?y FILTER(?x = ?post) }} }}",
+            "ASK",
+            135,
+            "?post is used in FILTER(?x = ?post), but no pattern of that group binds it",
+        ),
+        (
+            f"{WINDOW} {SERVICE} GRAPH :h {{ }}",
+            "ASK FROM NAMED :g",
+            98,
+            "the graph <http://example.org/h> is not declared by FROM NAMED; did you mean",
+        ),
+        (
+            f"GRAPH :g {{ {WINDOW} }} {SERVICE}",
+            "ASK FROM NAMED :g",
+            20,
+            "WINDOW <http://example.org/w> stands inside GRAPH",
+        ),
+    ],
+)
+def test_mistakes_have_a_place(registered, where, form, column, message):
+    with pytest.raises(QueryError) as caught:
+        plan(parse_query(registered(where, form)))
     assert message in str(caught.value)
+    assert caught.value.column == column

@@ -4,9 +4,16 @@ import pytest
 from bestbefore.errors import InputError
 from bestbefore.query import (
     BGP,
+    Distinct,
+    Extend,
     Filter,
+    Group,
     Join,
+    OrderBy,
+    OrderCondition,
+    Project,
     Service,
+    Slice,
     TriplePattern,
     Variable,
     describe_algebra,
@@ -15,7 +22,16 @@ from bestbefore.query import (
     print_pattern,
     print_query,
 )
-from bestbefore.query.expressions import And, Arithmetic, Compare, Constant, Negate, Not, Or
+from bestbefore.query.expressions import (
+    Aggregate,
+    And,
+    Arithmetic,
+    Compare,
+    Constant,
+    Negate,
+    Not,
+    Or,
+)
 from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal
 
 A, B, C = map(Variable, "abc")
@@ -40,14 +56,15 @@ def test_the_influencer_query(influencers):
 
 def test_the_algebra_of_the_influencer_query(influencers):
     assert describe_algebra(parse_query(influencers).pattern).splitlines() == [
-        "Filter ?followers > 100000",
-        "  Join",
-        "    Window <http://example.org/w>",
-        "      BGP",
-        "        ?user <http://example.org/isMentionedIn> ?post",
-        "    Service <http://example.org/bkg>",
-        "      BGP",
-        "        ?user <http://example.org/hasFollowers> ?followers",
+        "Project ?user ?followers",
+        "  Filter ?followers > 100000",
+        "    Join",
+        "      Window <http://example.org/w>",
+        "        BGP",
+        "          ?user <http://example.org/isMentionedIn> ?post",
+        "      Service <http://example.org/bkg>",
+        "        BGP",
+        "          ?user <http://example.org/hasFollowers> ?followers",
     ]
 
 
@@ -117,3 +134,121 @@ def test_a_pattern_is_a_query_that_an_endpoint_answers(registered):
 def test_a_name_that_would_change_the_query_is_refused(term):
     with pytest.raises(InputError, match="cannot be"):
         print_pattern(BGP((TriplePattern(A, P, term),)))
+
+
+def test_a_query_with_everything(registered):
+    form = "SELECT ?c (COUNT(DISTINCT ?b) AS ?n) FROM :g FROM NAMED :h"
+    where = "WINDOW :w { ?a :p/:q* ?b } OPTIONAL { SERVICE :s { ?a :q ?c } FILTER(?c > 1) }"
+    after = "GROUP BY ?c (?a + 1) HAVING(COUNT(*) > 1) ORDER BY DESC(?n) ?c LIMIT 3 OFFSET 1"
+    text = print_query(parse_query(registered(where, form, f"{after} VALUES ?c {{ 5 UNDEF }}")))
+    assert text.replace("http://example.org/", "") == (
+        "REGISTER RSTREAM <q> AS\n"
+        "SELECT ?c (COUNT(DISTINCT ?b) AS ?n)\n"
+        "FROM NAMED WINDOW <w> ON <s> [RANGE PT10M STEP PT1M]\n"
+        "FROM <g>\n"
+        "FROM NAMED <h>\n"
+        "WHERE {\n"
+        "  WINDOW <w> { ?a <p> ?_·p1 . ?_·p1 <q>* ?b . }\n"
+        "  OPTIONAL { SERVICE <s> { ?a <q> ?c . } FILTER(?c > 1) }\n"
+        "}\n"
+        "GROUP BY ?c (?a + 1)\n"
+        "HAVING(COUNT(*) > 1)\n"
+        "ORDER BY DESC(?n) ?c\n"
+        "LIMIT 3\n"
+        "OFFSET 1\n"
+        "VALUES (?c) { (5) (UNDEF) }\n"
+    )
+
+
+EVERYTHING = """?a :p* ?b { { :x :p ?b } UNION { GRAPH ?g { } } } BIND(STR(?a) AS ?c)
+    MINUS { ?a :p 1 } OPTIONAL { SERVICE SILENT ?e { } FILTER(?a) } VALUES (?a ?b) { (1 UNDEF) }
+    { SELECT REDUCED ?d (SUM(?a) AS ?n) { WINDOW :w { } } GROUP BY ?d ORDER BY DESC(?n) LIMIT 2 }
+    FILTER(NOT EXISTS { ?a :p ?b } || EXISTS { SELECT DISTINCT ?a { } OFFSET 1 })"""
+
+
+def test_the_algebra_of_everything(pattern_of):
+    text = describe_algebra(pattern_of(EVERYTHING)).replace("http://example.org/", "")
+    assert text.splitlines() == [
+        "Filter NOT EXISTS { … } || EXISTS { … }",
+        "  Join",
+        "    Join",
+        "      LeftJoin ?a",
+        "        Minus",
+        "          Extend ?c = STR(?a)",
+        "            Join",
+        "              Path ?a <p>* ?b",
+        "              Union",
+        "                BGP",
+        "                  <x> <p> ?b",
+        "                Graph ?g",
+        "                  BGP",
+        "          BGP",
+        "            ?a <p> 1",
+        "        Service ?e silent",
+        "          BGP",
+        "      Values ?a ?b",
+        "        1 UNDEF",
+        "    Slice from 0 at most 2",
+        "      Reduced",
+        "        Project ?d ?n",
+        "          OrderBy ?n descending",
+        "            Extend ?n = ?_·a1",
+        "              Group by ?d: ?_·a1 = SUM(?a)",
+        "                Window <w>",
+        "                  BGP",
+        "  EXISTS 1",
+        "    BGP",
+        "      ?a <p> ?b",
+        "  EXISTS 2",
+        "    Slice from 1",
+        "      Distinct",
+        "        Project ?a",
+        "          BGP",
+    ]
+
+
+def test_the_text_of_everything_reads_back(registered):
+    query = parse_query(registered(EVERYTHING))
+    assert parse_query(print_query(query)) == query
+
+
+def test_a_base_is_printed_for_the_function_that_needs_it(registered):
+    query = parse_query("BASE <http://e/> " + registered("BIND(IRI(?a) AS ?b)", "ASK"))
+    assert print_query(query).startswith("BASE <http://e/>\nREGISTER")
+    assert parse_query(print_query(query)) == query
+
+
+def test_a_name_that_is_a_word_is_not_resolved_against_a_base():
+    text = "BASE <http://e/> REGISTER QUERY q AS ASK FROM NAMED WINDOW <w> ON <s> [RANGE 1s] "
+    query = parse_query(text + "{ BIND(IRI(?a) AS ?b) }")
+    assert (query.name, query.windows[0].name) == ("q", "http://e/w")
+    assert parse_query(print_query(query)) == query
+
+
+A_GROUP = Group(BGP((TriplePattern(A, P, B),)), (A,), ((Variable(".a1"), Aggregate("COUNT", B)),))
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        A_GROUP,
+        Join(A_GROUP, BGP((TriplePattern(A, P, C),))),
+        Filter(Compare(">", Variable(".a1"), FIVE), A_GROUP),
+        Extend(A_GROUP, C, Variable(".a1")),
+        Group(BGP(()), (), ()),
+        Distinct(BGP((TriplePattern(A, P, B),))),
+        Slice(BGP((TriplePattern(A, P, B),)), 0, 1),
+        OrderBy(BGP((TriplePattern(A, P, B),)), (OrderCondition(A),)),
+        Join(BGP(()), BGP((TriplePattern(A, P, B),))),
+        Project(Filter(A, Extend(A_GROUP, C, Variable(".a1"))), (C,)),
+    ],
+)
+def test_what_no_text_means_exactly_is_printed_as_something_with_the_same_solutions(pattern):
+    pyoxigraph.Store().query(f"ASK {{ {print_pattern(pattern)} }}")
+
+
+def test_a_subquery_stands_in_braces_next_to_others(pattern_of):
+    pattern = pattern_of("SELECT ?a { ?a :p ?b }").pattern
+    assert print_pattern(Project(pattern, (A,))) == (
+        "{ SELECT ?a WHERE { ?a <http://example.org/p> ?b . } }"
+    )

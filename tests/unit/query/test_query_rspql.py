@@ -1,7 +1,7 @@
 import pytest
 
 from bestbefore.errors import QueryError, UnsupportedSparql
-from bestbefore.query import OutputOperator, parse_query
+from bestbefore.query import CountWindow, OutputOperator, TimeWindow, parse_query
 from bestbefore.query.rspql import read_shell
 from bestbefore.query.text import tokenize
 
@@ -46,7 +46,7 @@ def test_the_influencer_query(influencers):
 )
 def test_names_of_a_query(name, expected):
     text = (
-        f"REGISTER STREAM {name} AS PREFIX : <{E}> SELECT * "
+        f"REGISTER QUERY {name} AS PREFIX : <{E}> SELECT * "
         "FROM NAMED WINDOW <w> ON <s> [RANGE 1s] WHERE {}"
     )
     assert shell_of(text).name == expected
@@ -64,9 +64,30 @@ def test_prologue_before_and_after_register():
 
 
 @pytest.mark.parametrize(
+    ("written", "output"),
+    [
+        ("RSTREAM", OutputOperator.RSTREAM),
+        ("istream", OutputOperator.ISTREAM),
+        ("DSTREAM", OutputOperator.DSTREAM),
+        ("STREAM", OutputOperator.RSTREAM),
+        ("QUERY", OutputOperator.RSTREAM),
+    ],
+)
+def test_output_operators(written, output):
+    text = f"REGISTER {written} q AS ASK FROM NAMED WINDOW <w> ON <s> [RANGE 1s] {{}}"
+    assert shell_of(text).output is output
+
+
+@pytest.mark.parametrize(
     ("extent", "width_ms", "slide_ms"),
     [
         ("[RANGE PT10M STEP PT1M]", 600_000, 60_000),
+        ("[RANGE 10m SLIDE 1m]", 600_000, 60_000),
+        ("[RANGE 10m TUMBLING]", 600_000, 600_000),
+        ("[RANGE 10 MINUTES STEP 1 minute]", 600_000, 60_000),
+        ("[NOW - 10m TO NOW SLIDE 1m]", 600_000, 60_000),
+        ("[FROM NOW - 10 MINUTES TO NOW STEP 30 S]", 600_000, 30_000),
+        ("[NOW-PT10M STEP PT1M]", 600_000, 60_000),
         ("[RANGE 10m STEP 1m]", 600_000, 60_000),
         ("[range 10 m step 250ms]", 600_000, 250),
         ("[RANGE PT1M30.5S]", 90_500, 90_500),
@@ -76,8 +97,27 @@ def test_prologue_before_and_after_register():
 )
 def test_extent_of_a_window(extent, width_ms, slide_ms):
     window = window_of(extent)
+    assert window.extent == TimeWindow(width_ms, slide_ms)
     assert (window.width_ms, window.slide_ms) == (width_ms, slide_ms)
     assert window.tumbling is (width_ms == slide_ms)
+
+
+@pytest.mark.parametrize(
+    ("extent", "size", "step"),
+    [
+        ("[ELEMENTS 10 STEP 5]", 10, 5),
+        ("[ELEMENTS 10]", 10, 10),
+        ("[RANGE TRIPLES 10]", 10, 10),
+        ("[TRIPLES 10 SLIDE 1]", 10, 1),
+        ("[ELEMENTS 10 TUMBLING]", 10, 10),
+    ],
+)
+def test_a_window_that_counts(extent, size, step):
+    window = window_of(extent)
+    assert window.extent == CountWindow(size, step)
+    assert window.tumbling is (size == step)
+    with pytest.raises(UnsupportedSparql, match="the window <w> counts elements"):
+        _ = window.width_ms
 
 
 def test_several_windows_among_the_clauses():
@@ -97,7 +137,8 @@ def test_clauses_in_strings_and_comments_are_not_read():
     WHERE { WINDOW <FROM#WINDOW> { ?x <http://e/p> "FROM NAMED WINDOW <x> ON <s> [RANGE 0s]}" } }"""
     query = parse_query(text)
     assert [window.name for window in query.windows] == ["FROM#WINDOW"]
-    assert query.pattern.pattern.patterns[0].object.lexical.endswith("[RANGE 0s]}")
+    (triple,) = query.pattern.pattern.pattern.patterns
+    assert triple.object.lexical.endswith("[RANGE 0s]}")
 
 
 PLAIN = "SELECT ?x WHERE { ?x ?p ?o }"
@@ -111,10 +152,10 @@ START = "REGISTER RSTREAM q AS SELECT *\nFROM NAMED WINDOW <w> ON <s> "
         (PLAIN, 1, 1, "expected REGISTER, found 'SELECT'; a query has the shape REGISTER"),
         ("PREFIX : <http://e/>\n" + PLAIN, 2, 1, "expected REGISTER, found 'SELECT'"),
         ("REGISTER RSTREAM q AS\n" + PLAIN, 2, 1, "the query declares no window"),
-        ("REGISTER q AS " + PLAIN, 1, 10, "expected RSTREAM after REGISTER, found 'q'"),
+        ("REGISTER q AS " + PLAIN, 1, 10, "expected one of RSTREAM, ISTREAM"),
         ("REGISTER RSTREAM AS SELECT", 1, 21, "expected AS after the name AS, found 'SELECT'"),
         ("REGISTER RSTREAM q", 1, 19, "expected AS after the name q, found the end"),
-        ("REGISTER RSTREAM q AS INSERT", 1, 23, "expected SELECT or CONSTRUCT after AS"),
+        ("REGISTER RSTREAM q AS INSERT", 1, 23, "expected SELECT, CONSTRUCT, ASK"),
         ("PREFIX e <http://e/>", 1, 8, "a prefix that ends with ':' after PREFIX, found 'e'"),
         ("PREFIX e:x <http://e/>", 1, 8, "write PREFIX e: <http://e/>"),
         ("PREFIX e: f:x", 1, 11, "expected the IRI of the prefix e:"),
@@ -127,7 +168,14 @@ START = "REGISTER RSTREAM q AS SELECT *\nFROM NAMED WINDOW <w> ON <s> "
         (START + "[RANGE 0s] {}", 2, 37, "RANGE 0s is too short"),
         (START + "[RANGE 1s STEP PT0S] {}", 2, 45, "STEP PT0S is too short"),
         (START + f"[RANGE P{'9' * 400}D] {{}}", 2, 37, "is too long"),
-        (START + "[RANGE 9s SLIDE 1s] {}", 2, 40, "expected STEP or ']' after the duration"),
+        (START + "[RANGE 9s HOP 1s] {}", 2, 40, "expected STEP or ']' after the duration"),
+        (START + "[RANGE 9s STEP 1s TUMBLING] {}", 2, 48, "expected STEP or ']'"),
+        (START + "[NOW] {}", 2, 34, "expected - and a duration after NOW, found ']'"),
+        (START + "[NOW - 9s] {}", 2, 39, "expected SLIDE and a duration"),
+        (START + "[ELEMENTS 0] {}", 2, 40, "ELEMENTS takes a whole number above 0, not '0'"),
+        (START + "[ELEMENTS 1.5] {}", 2, 40, "takes a whole number"),
+        (START + f"[RANGE TRIPLES {'9' * 30}] {{}}", 2, 45, "takes a whole number"),
+        (START + "[ELEMENTS STEP 5] {}", 2, 40, "expected a number after ELEMENTS"),
         (START + "[RANGE 9s]\nFROM NAMED WINDOW <w> ON <t> [RANGE 9s] {}", 3, 1, "declared twice"),
         ("REGISTER RSTREAM q AS SELECT * FROM NAMED WINDOW ?w ON <s>", 1, 50, "IRI of the window"),
         ("REGISTER RSTREAM q AS SELECT * FROM NAMED WINDOW <w> [", 1, 54, "never closed"),
@@ -144,13 +192,8 @@ def test_what_is_missing_is_said_with_its_place(text, line, column, message):
 @pytest.mark.parametrize(
     ("text", "line", "column", "construct"),
     [
-        ("REGISTER\n ISTREAM q AS", 2, 2, "REGISTER ISTREAM"),
-        ("REGISTER dstream q AS", 1, 10, "REGISTER DSTREAM"),
-        ("REGISTER QUERY q AS", 1, 10, "REGISTER QUERY"),
-        ("REGISTER RSTREAM q AS ASK {}", 1, 23, "ASK"),
         ("REGISTER RSTREAM q AS DESCRIBE ?x", 1, 23, "DESCRIBE"),
-        (START + "[ELEMENTS 10 STEP 5] {}", 2, 31, "a window that counts"),
-        ("REGISTER RSTREAM q AS SELECT * FROM STREAM <s> [RANGE 1s] {}", 1, 32, "FROM STREAM"),
+        ("REGISTER QUERY q\n COMPUTED EVERY 5m AS ASK", 2, 2, "COMPUTED EVERY"),
     ],
 )
 def test_what_is_not_supported_is_named_with_its_place(text, line, column, construct):

@@ -1,0 +1,32 @@
+"""Basic graph patterns that are joined next to each other become one."""
+
+from bestbefore.query.algebra import BGP, Join, Pattern, Service
+from bestbefore.query.rebuilding import with_children
+from bestbefore.query.rewrites.join_operands import join_all, join_operands
+from bestbefore.rdf.terms import BlankNode
+
+
+def merge_bgps(pattern: Pattern) -> Pattern:
+    """A pattern in which no two basic graph patterns are joined next to each other."""
+    if isinstance(pattern, Service):
+        return pattern
+    if not isinstance(pattern, Join):
+        return with_children(pattern, merge_bgps)
+    merged: list[Pattern] = []
+    for operand in map(merge_bgps, join_operands(pattern)):
+        last = merged[-1] if merged else None
+        if (
+            isinstance(last, BGP)
+            and isinstance(operand, BGP)
+            and not _labels(last) & _labels(operand)
+        ):
+            merged[-1] = BGP(last.patterns + operand.patterns)
+        else:
+            merged.append(operand)
+    return join_all(merged)
+
+
+def _labels(pattern: BGP) -> set[str]:
+    """The blank nodes of a pattern; one of the same name in another pattern is another one."""
+    terms = (term for each in pattern.patterns for term in (each.subject, each.object))
+    return {term.label for term in terms if isinstance(term, BlankNode)}

@@ -1,0 +1,103 @@
+"""Joins and triple patterns in an order that keeps what is in between small.
+
+What shares a variable with what came before comes first; then what is no SERVICE, so that there are
+keys to ask it for; then what has more bound terms; then what is written first. Clauses count no
+bound terms: WINDOWs stay in their order, and so do SERVICEs.
+"""
+
+from dataclasses import dataclass
+
+from bestbefore.query.algebra import (
+    BGP,
+    Join,
+    PathPattern,
+    Pattern,
+    PatternTerm,
+    Service,
+    TriplePattern,
+    Values,
+    Variable,
+    services_of,
+    variables,
+    windows_of,
+)
+from bestbefore.query.rebuilding import with_children
+from bestbefore.query.rewrites.join_operands import join_all, join_operands
+from bestbefore.rdf.terms import BlankNode
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """What the order depends on: the names to join on, the bound terms, and if it is remote.
+
+    `bound` is None for what holds a clause.
+    """
+
+    names: frozenset[Variable | BlankNode]
+    bound: int | None
+    remote: bool = False
+
+
+def order_joins(pattern: Pattern) -> Pattern:
+    """A pattern with its joins and its triple patterns in a good order."""
+    match pattern:
+        case Service():
+            return pattern
+        case BGP(triples):
+            return BGP(tuple(triples[each] for each in _order(list(map(_of_triple, triples)))))
+        case Join():
+            operands = join_operands(pattern)
+            order = _order(list(map(_of_pattern, operands)))
+            return join_all(order_joins(operands[each]) for each in order)
+    return with_children(pattern, order_joins)
+
+
+def _order(operands: list[_Operand]) -> list[int]:
+    """The numbers of the operands in the order they are joined."""
+    order, known = list[int](), set[Variable | BlankNode]()
+    remaining = list(range(len(operands)))
+
+    def rank(number: int) -> tuple[bool, bool, int]:
+        operand = operands[number]
+        shared = len(operand.names & known)
+        score = 0 if operand.bound is None else operand.bound + shared
+        return bool(order) and not shared, operand.remote, -score
+
+    while remaining:
+        best = min(remaining, key=rank)
+        remaining.remove(best)
+        order.append(best)
+        known |= operands[best].names
+    return order
+
+
+def _of_triple(pattern: TriplePattern) -> _Operand:
+    terms = _terms(pattern)
+    names = frozenset(each for each in terms if isinstance(each, Variable | BlankNode))
+    return _Operand(names, _bound(*terms))
+
+
+def _of_pattern(pattern: Pattern) -> _Operand:
+    remote = bool(services_of(pattern))
+    bound = None if remote or windows_of(pattern) else _best(pattern)
+    return _Operand(frozenset(variables(pattern)), bound, remote)
+
+
+def _best(pattern: Pattern) -> int:
+    """The bound terms of the triple pattern that has most; given values are as good as bound."""
+    match pattern:
+        case BGP(triples):
+            return max((_bound(*_terms(each)) for each in triples), default=0)
+        case PathPattern(subject, _, object_):
+            return _bound(subject, object_)
+        case Values():
+            return 3
+    return 0
+
+
+def _terms(pattern: TriplePattern) -> tuple[PatternTerm, PatternTerm, PatternTerm]:
+    return pattern.subject, pattern.predicate, pattern.object
+
+
+def _bound(*terms: PatternTerm) -> int:
+    return sum(not isinstance(each, Variable | BlankNode) for each in terms)

@@ -1,0 +1,97 @@
+"""Window outputs: the variables of a WINDOW clause that anything outside of it looks at."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from bestbefore.query.algebra import (
+    BGP,
+    Ask,
+    Construct,
+    Describe,
+    Form,
+    Graph,
+    Group,
+    PathPattern,
+    Pattern,
+    Project,
+    Select,
+    Service,
+    Values,
+    Variable,
+    Window,
+    children,
+    expressions_of,
+    triple_variables,
+    variables,
+    visible_variables,
+)
+from bestbefore.query.conditions import is_volatile
+from bestbefore.query.expressions import exists_patterns, own_variables
+from bestbefore.rdf.terms import BlankNode
+
+
+def window_outputs(clause: Window, around: Pattern, form: Form) -> tuple[Variable, ...]:
+    """The variables of a WINDOW that must leave it; of equal mappings only the number is kept."""
+    own = visible_variables(clause)
+    outside = list(_outside(around, clause))
+    if _tells_mappings_apart(outside, form):
+        return own
+    used = set(_answer_variables(form))
+    for node in outside:
+        used |= set(_looked_at(node))
+    return tuple(each for each in own if each in used)
+
+
+def _outside(pattern: Pattern, clause: Window) -> Iterator[Pattern]:
+    """A pattern and those below it, without what stands inside a clause, and without this one."""
+    if pattern is clause:
+        return
+    yield pattern
+    if not isinstance(pattern, Window | Service):
+        tested = (each for part in expressions_of(pattern) for each in exists_patterns(part))
+        for inner in (*children(pattern), *tested):
+            yield from _outside(inner, clause)
+
+
+def _looked_at(node: Pattern) -> tuple[Variable, ...]:
+    """The variables that a node itself names."""
+    read = tuple(each for part in expressions_of(node) for each in own_variables(part))
+    match node:
+        case BGP() | PathPattern() | Values() | Project() | Window() | Service():
+            return variables(node)
+        case Graph(Variable() as name, _):
+            return (name,)
+        case Group(_, keys, _):
+            return (*keys, *read)
+    return read
+
+
+def _answer_variables(form: Form) -> tuple[Variable, ...]:
+    match form:
+        case Select(projection):
+            return projection
+        case Construct(template):
+            return triple_variables(template)
+        case Describe(terms):
+            return tuple(each for each in terms if isinstance(each, Variable))
+        case Ask():
+            return ()
+    assert_never(form)
+
+
+def _tells_mappings_apart(outside: list[Pattern], form: Form) -> bool:
+    """Whether mappings must be told apart in full: each gets new blank nodes or new values."""
+    if isinstance(form, Construct) and _has_blank_nodes(form):
+        return True
+    volatile = (is_volatile(part) for node in outside for part in expressions_of(node))
+    return any(volatile) or any(map(_counts_distinct_mappings, outside))
+
+
+def _has_blank_nodes(form: Construct) -> bool:
+    terms = (term for each in form.template for term in (each.subject, each.object))
+    return any(isinstance(term, BlankNode) for term in terms)
+
+
+def _counts_distinct_mappings(node: Pattern) -> bool:
+    aggregates = node.aggregates if isinstance(node, Group) else ()
+    return any(each.distinct and each.argument is None for _, each in aggregates)

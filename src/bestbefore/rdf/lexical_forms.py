@@ -1,0 +1,93 @@
+"""The lexical forms of XML Schema's datatypes: which texts are values of which type.
+
+The patterns are written for Java's regular expressions and for Python's.
+"""
+
+from dataclasses import dataclass
+
+from bestbefore.errors import InputError, nearest
+from bestbefore.rdf.terms import RDF_LANG_STRING, XSD, is_absolute_iri
+
+_ZONE = r"(?:Z|[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00))"
+_YEAR = r"-?(?:[1-9][0-9]{3,}|0[0-9]{3})"
+_MONTH = r"(?:0[1-9]|1[0-2])"
+_DAY = r"(?:0[1-9]|[12][0-9]|3[01])"
+_CLOCK = r"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?|24:00:00(?:\.0+)?)"
+_INTEGER = r"[+-]?[0-9]+"
+_FLOAT = r"(?:[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN)"
+_DAYS = r"(?:[0-9]+D)?(?:T(?=[0-9.])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+(?:\.[0-9]+)?S)?)?"
+_MONTHS = r"(?:[0-9]+Y)?(?:[0-9]+M)?"
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalForm:
+    """What a text must look like: a pattern for all of it, a range, a day that exists."""
+
+    pattern: str
+    low: int | None = None
+    high: int | None = None
+    starts_with_date: bool = False
+
+
+def _whole(bits: int, *, signed: bool) -> LexicalForm:
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+    return LexicalForm(_INTEGER, low, high)
+
+
+LEXICAL_FORMS = {
+    f"{XSD}{name}": form
+    for name, form in {
+        "boolean": LexicalForm("true|false|1|0"),
+        "decimal": LexicalForm(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"),
+        "integer": LexicalForm(_INTEGER),
+        "nonNegativeInteger": LexicalForm(r"\+?[0-9]+|-0+"),
+        "positiveInteger": LexicalForm(r"\+?0*[1-9][0-9]*"),
+        "nonPositiveInteger": LexicalForm(r"-[0-9]+|\+?0+"),
+        "negativeInteger": LexicalForm(r"-0*[1-9][0-9]*"),
+        "long": _whole(64, signed=True),
+        "int": _whole(32, signed=True),
+        "short": _whole(16, signed=True),
+        "byte": _whole(8, signed=True),
+        "unsignedLong": _whole(64, signed=False),
+        "unsignedInt": _whole(32, signed=False),
+        "unsignedShort": _whole(16, signed=False),
+        "unsignedByte": _whole(8, signed=False),
+        "double": LexicalForm(_FLOAT),
+        "float": LexicalForm(_FLOAT),
+        "date": LexicalForm(f"{_YEAR}-{_MONTH}-{_DAY}{_ZONE}?", starts_with_date=True),
+        "time": LexicalForm(f"{_CLOCK}{_ZONE}?"),
+        "dateTime": LexicalForm(f"{_YEAR}-{_MONTH}-{_DAY}T{_CLOCK}{_ZONE}?", starts_with_date=True),
+        "dateTimeStamp": LexicalForm(
+            f"{_YEAR}-{_MONTH}-{_DAY}T{_CLOCK}{_ZONE}", starts_with_date=True
+        ),
+        "gYear": LexicalForm(f"{_YEAR}{_ZONE}?"),
+        "gYearMonth": LexicalForm(f"{_YEAR}-{_MONTH}{_ZONE}?"),
+        "gMonth": LexicalForm(f"--{_MONTH}{_ZONE}?"),
+        "gMonthDay": LexicalForm(f"--{_MONTH}-{_DAY}{_ZONE}?"),
+        "gDay": LexicalForm(f"---{_DAY}{_ZONE}?"),
+        "duration": LexicalForm(f"-?P(?=[0-9T]){_MONTHS}{_DAYS}"),
+        "yearMonthDuration": LexicalForm(f"-?P(?=[0-9]){_MONTHS}"),
+        "dayTimeDuration": LexicalForm(f"-?P(?=[0-9T]){_DAYS}"),
+        "hexBinary": LexicalForm("(?:[0-9A-Fa-f]{2})*"),
+    }.items()
+}
+
+_ANY_TEXT = ("string", "anyURI", "base64Binary", "language", "normalizedString", "token")
+_KNOWN = (*LEXICAL_FORMS, *(f"{XSD}{name}" for name in _ANY_TEXT))
+
+
+def datatype_iri(text: str) -> str:
+    """The IRI of a datatype that is written `xsd:decimal` or in full.
+
+    >>> datatype_iri("xsd:decimal")
+    'http://www.w3.org/2001/XMLSchema#decimal'
+    """
+    iri = XSD + text.removeprefix("xsd:") if text.startswith("xsd:") else text
+    if iri == RDF_LANG_STRING:
+        raise InputError(f"{text!r} needs a language: write language = 'en' and no datatype")
+    if iri.startswith(XSD) and iri not in _KNOWN:
+        names = [f"xsd:{each.removeprefix(XSD)}" for each in _KNOWN]
+        raise InputError(f"{text!r} is no datatype of XML Schema; {nearest(text, names)}")
+    if not is_absolute_iri(iri):
+        raise InputError(f"{text!r} is no datatype; write xsd:decimal, say, or an IRI in full")
+    return iri

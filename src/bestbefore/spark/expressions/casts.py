@@ -1,0 +1,158 @@
+"""Casts to XML Schema types (SPARQL 1.1 section 17.5, XPath functions section 17.1)."""
+
+from collections.abc import Callable
+
+from bestbefore.spark.expressions import comparison, dates, numbers
+from bestbefore.spark.expressions.values import (
+    Booleans,
+    Numbers,
+    Strings,
+    Terms,
+    Value,
+    comparable,
+    number_of,
+    string_of,
+    text_of,
+)
+from bestbefore.spark.sql import Cheap, field, let, quote
+from bestbefore.spark.terms import literal
+
+
+def cast(datatype: str, operand: Value) -> Value:
+    """A value of another type, an error where XPath has no cast."""
+    return _CASTS[datatype](operand)
+
+
+def _to_string(operand: Value) -> Value:
+    """A string: the characters of an IRI or literal, numbers as XPath writes them."""
+    if isinstance(operand, Strings):
+        return operand
+    if isinstance(operand, Booleans):
+        return Strings(text_of(operand))
+    return Strings(
+        let(
+            comparable(operand),
+            lambda one: (
+                f"CASE WHEN {one}.f = {comparison.NUMBER} THEN {let(field(one, 'n'), _written)} "
+                f"WHEN {one}.f = {comparison.BOOLEAN} THEN IF({one}.n.e = 1, 'true', 'false') "
+                f"ELSE {text_of(operand)} END"
+            ),
+        )
+    )
+
+
+def _written(number: Cheap) -> str:
+    """A number as XPath casts it to a string: without exponent where it is near to 1."""
+    near = f"abs({number}.d) >= 0.000001D AND abs({number}.d) < 1000000D"
+    of_float = f"CAST(CAST({number}.d AS FLOAT) AS STRING)"
+    text = f"IF({number}.k = {numbers.FLOAT}, {of_float}, CAST({number}.d AS STRING))"
+    return (
+        f"CASE WHEN {near} THEN {numbers.plain(f'CAST({text} AS {numbers.EXACT})')} "
+        f"WHEN {number}.d = 0 THEN IF({text} = '0.0', '0', '-0') "
+        f"ELSE {numbers.canonical(number)} END"
+    )
+
+
+def _to_boolean(operand: Value) -> Value:
+    text = string_of(operand)
+    from_text = let(
+        text,
+        lambda form: (
+            f"CASE WHEN {form} IN ('true', '1') THEN TRUE "
+            f"WHEN {form} IN ('false', '0') THEN FALSE END"
+        ),
+    )
+    return Booleans(
+        _by_family(
+            operand,
+            from_string=from_text,
+            from_number=numbers.truth,
+            from_boolean=lambda number: f"{number}.e = 1",
+        )
+    )
+
+
+def _to_number(kind: int) -> Callable[[Value], Value]:
+    forms = (numbers.INTEGER_FORM, numbers.DECIMAL_FORM, numbers.DOUBLE_FORM, numbers.DOUBLE_FORM)
+    is_exact = kind <= numbers.DECIMAL
+    make = numbers.exact if is_exact else numbers.inexact
+    target = numbers.EXACT if is_exact else "DOUBLE"
+
+    def from_text(form: Cheap) -> str:
+        value = make(f"CAST({form} AS {target})", kind)
+        return f"CASE WHEN {form} RLIKE {forms[kind]} THEN {value} END"
+
+    def from_number(number: Cheap) -> str:
+        return make(_whole(_exactly(number), kind) if is_exact else numbers.double_of(number), kind)
+
+    return lambda operand: Numbers(
+        _by_family(
+            operand,
+            from_string=let(string_of(operand), from_text),
+            from_number=from_number,
+            from_boolean=from_number,
+        )
+    )
+
+
+def _exactly(number: Cheap) -> str:
+    """The exact value of a number; infinite and undefined ones have none."""
+    return f"coalesce({number}.e, CAST({number}.d AS {numbers.EXACT}))"
+
+
+def _whole(value: str, kind: int) -> str:
+    """A value without what follows its point, for integers."""
+    if kind == numbers.DECIMAL:
+        return value
+    return let(value, lambda one: f"IF({one} < 0, ceil({one}), floor({one}))")
+
+
+def _to_date_time(operand: Value) -> Value:
+    kind = quote(dates.DATE_TIME)
+    from_text = let(
+        string_of(operand),
+        lambda form: f"CASE WHEN {dates.instant(form)} IS NOT NULL THEN {literal(form, kind)} END",
+    )
+    if not isinstance(operand, Terms):
+        return Terms(from_text)
+    same = let(
+        operand.sql,
+        lambda term: let(
+            comparable(Terms(term)),
+            lambda one: f"CASE WHEN {one}.f = {comparison.DATE_TIME} THEN {term} END",
+        ),
+    )
+    return Terms(f"coalesce({same}, {from_text})")
+
+
+def _by_family(
+    operand: Value,
+    *,
+    from_string: str,
+    from_number: Callable[[Cheap], str],
+    from_boolean: Callable[[Cheap], str],
+) -> str:
+    match operand:
+        case Strings():
+            return from_string
+        case Numbers():
+            return let(number_of(operand), from_number)
+    return let(
+        comparable(operand),
+        lambda one: (
+            f"CASE {one}.f WHEN {comparison.NUMBER} THEN {from_number(field(one, 'n'))} "
+            f"WHEN {comparison.BOOLEAN} THEN {from_boolean(field(one, 'n'))} "
+            f"WHEN {comparison.STRING} THEN {from_string} END"
+        ),
+    )
+
+
+_CASTS: dict[str, Callable[[Value], Value]] = {
+    "string": _to_string,
+    "boolean": _to_boolean,
+    "integer": _to_number(numbers.INTEGER),
+    "decimal": _to_number(numbers.DECIMAL),
+    "float": _to_number(numbers.FLOAT),
+    "double": _to_number(numbers.DOUBLE),
+    "dateTime": _to_date_time,
+}

@@ -1,0 +1,158 @@
+"""The built-in functions of SPARQL, by name."""
+
+from collections.abc import Callable, Sequence
+
+from bestbefore.query.expressions import Expression
+from bestbefore.spark import terms
+from bestbefore.spark.expressions import dates, iris, numbers, strings
+from bestbefore.spark.expressions.values import (
+    Booleans,
+    Numbers,
+    Strings,
+    Terms,
+    Value,
+    characters_of,
+    number_of,
+    string_of,
+    term_of,
+    text_of,
+    truth_of,
+)
+from bestbefore.spark.sql import NO_TERM, Cheap, let, quote
+
+Function = Callable[[Sequence[Value]], Value]
+
+
+def _of_term(kind: Callable[[str], Value], part: Callable[[Cheap], str]) -> Function:
+    return lambda arguments: kind(let(term_of(arguments[0]), part))
+
+
+def _of_number(change: Callable[[str], str]) -> Function:
+    return lambda arguments: Numbers(change(number_of(arguments[0])))
+
+
+def _of_date(part: str) -> Function:
+    return _of_term(Numbers, lambda term: dates.number_part(part, term))
+
+
+def _is_numeric(term: Cheap) -> str:
+    return f"IF({term} IS NULL, NULL, {numbers.of_term(term)} IS NOT NULL)"
+
+
+def _same_term(arguments: Sequence[Value]) -> Value:
+    one, other = map(term_of, arguments)
+    return Booleans(f"({one} = {other})")
+
+
+def _coalesced(arguments: Sequence[Value]) -> Value:
+    return Terms(f"coalesce({', '.join(map(term_of, arguments))})" if arguments else NO_TERM)
+
+
+def _chosen(arguments: Sequence[Value]) -> Value:
+    condition, then, otherwise = arguments
+    return Terms(
+        let(
+            truth_of(condition),
+            lambda truth: (
+                f"CASE WHEN {truth} THEN {term_of(then)} WHEN NOT {truth} "
+                f"THEN {term_of(otherwise)} END"
+            ),
+        )
+    )
+
+
+def _zone_duration(term: Cheap) -> str:
+    return terms.literal(dates.zone_duration(term), quote(terms.type_suffix("dayTimeDuration")))
+
+
+def _now(arguments: Sequence[Value]) -> Value:  # noqa: ARG001
+    """The time at which Spark began the job: one instant for all of its rows and windows."""
+    written = "date_format(current_timestamp(), \"yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'\")"
+    return Terms(terms.literal(written, quote(dates.DATE_TIME)))
+
+
+def encoded_for_uri(text: str) -> str:
+    """Characters that an IRI reserves, percent-encoded; a form's encoding differs in three."""
+    encoded = f"url_encode({text})"
+    for form, uri in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
+        encoded = f"replace({encoded}, '{form}', '{uri}')"
+    return encoded
+
+
+def _encoded(arguments: Sequence[Value]) -> Value:
+    return Strings(encoded_for_uri(characters_of(arguments[0])))
+
+
+def iri_of(argument: Value, base: str | None) -> Value:
+    """IRI: an IRI as it is, or one made from a string and the query's base, if it has one."""
+    if isinstance(argument, Strings):
+        return Terms(iris.iri(argument.sql, base))
+    return Terms(
+        let(
+            term_of(argument),
+            lambda term: (
+                f"CASE WHEN {terms.is_iri(term)} THEN {term} "
+                f"ELSE {iris.iri(string_of(Terms(term)), base)} END"
+            ),
+        )
+    )
+
+
+def blank_node(arguments: Sequence[Value], solution: str | None) -> Value:
+    """BNODE: a new blank node; with a label, the same one for the same solution and label."""
+    if not arguments:
+        return Terms("concat('_:b', replace(uuid(), '-', ''))")
+    label = string_of(arguments[0])
+    identity = f"concat({solution or 'uuid()'}, ' ', {label})"
+    return Terms(f"concat('_:b', md5({identity}))")
+
+
+def _sha2(bits: int) -> Callable[[str], str]:
+    return lambda text: f"sha2({text}, {bits})"
+
+
+FUNCTIONS: dict[str, Function] = {
+    "STR": lambda arguments: Strings(text_of(arguments[0])),
+    "LANG": _of_term(Strings, terms.language),
+    "DATATYPE": _of_term(Terms, terms.datatype),
+    "ISIRI": _of_term(Booleans, terms.is_iri),
+    "ISBLANK": _of_term(Booleans, terms.is_blank),
+    "ISLITERAL": _of_term(Booleans, terms.is_literal),
+    "ISNUMERIC": _of_term(Booleans, _is_numeric),
+    "SAMETERM": _same_term,
+    "COALESCE": _coalesced,
+    "IF": _chosen,
+    "STRLEN": strings.length,
+    "UCASE": strings.changed(lambda text: f"upper({text})"),
+    "LCASE": strings.changed(lambda text: f"lower({text})"),
+    "SUBSTR": strings.part,
+    "CONCAT": strings.concatenated,
+    "CONTAINS": strings.tested(lambda text, part: f"contains({text}, {part})"),
+    "STRSTARTS": strings.tested(lambda text, part: f"startswith({text}, {part})"),
+    "STRENDS": strings.tested(lambda text, part: f"endswith({text}, {part})"),
+    "STRBEFORE": strings.before,
+    "STRAFTER": strings.after,
+    "ENCODE_FOR_URI": _encoded,
+    "LANGMATCHES": strings.language_matched,
+    "STRLANG": strings.tagged,
+    "STRDT": strings.typed,
+    "ABS": _of_number(numbers.absolute),
+    "CEIL": _of_number(numbers.ceiling),
+    "FLOOR": _of_number(numbers.floor),
+    "ROUND": _of_number(numbers.round_half_up),
+    **{part: _of_date(part) for part in ("YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS")},
+    "TZ": _of_term(Strings, dates.zone),
+    "TIMEZONE": _of_term(Terms, _zone_duration),
+    "NOW": _now,
+    "RAND": lambda _: Numbers(numbers.inexact("rand()", numbers.DOUBLE)),
+    "UUID": lambda _: Terms("concat('<urn:uuid:', uuid(), '>')"),
+    "STRUUID": lambda _: Strings("uuid()"),
+    "MD5": strings.hashed(lambda text: f"md5({text})"),
+    "SHA1": strings.hashed(lambda text: f"sha1({text})"),
+    **{f"SHA{bits}": strings.hashed(_sha2(bits)) for bits in (256, 384, 512)},
+}
+# What a query writes out can be prepared once: these look at the arguments as written, too.
+WITH_CONSTANTS: dict[str, Callable[[Sequence[Value], Sequence[Expression]], Value]] = {
+    "REGEX": strings.matched,
+    "REPLACE": strings.replaced,
+}

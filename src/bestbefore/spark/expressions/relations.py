@@ -1,0 +1,77 @@
+"""Comparisons of compiled values, each in the cheapest way that what is known of them allows."""
+
+from bestbefore.rdf.terms import Literal
+from bestbefore.spark.expressions import comparison, numbers
+from bestbefore.spark.expressions.values import (
+    Booleans,
+    Numbers,
+    Strings,
+    Terms,
+    Value,
+    comparable,
+    number_of,
+)
+from bestbefore.spark.sql import Cheap, let
+
+_MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def compare(op: str, left: Value, right: Value) -> str:
+    """A comparison by value: `=`, `!=`, `<`, `<=`, `>` or `>=`."""
+    match op:
+        case "=":
+            return equal(left, right)
+        case "!=":
+            return f"(NOT {equal(left, right)})"
+    return _ordered(op, left, right)
+
+
+def is_in(operand: Value, choices: list[Value]) -> str:
+    """Whether a value equals one of some; an error of one counts unless another is equal."""
+    if not choices:
+        return "FALSE"
+    if isinstance(operand, Terms) and all(isinstance(e, Terms) and e.alone for e in choices):
+        return f"({operand.sql} IN ({', '.join(each.sql for each in choices)}))"
+    return let(
+        comparable(operand),
+        lambda one: f"({' OR '.join(comparison.equal(one, comparable(each)) for each in choices)})",
+    )
+
+
+def equal(left: Value, right: Value) -> str:
+    """Whether two values are equal."""
+    match left, right:
+        case (Strings(one), Strings(other)) | (Booleans(one), Booleans(other)):
+            return f"({one} = {other})"
+        case (Terms(one), Terms(other, True)) | (Terms(one, True), Terms(other)):
+            return f"({one} = {other})"
+        case Numbers(one), Numbers(other):
+            return numbers.compare("=", one, other)
+        case Terms(Cheap() as term), _:
+            return _term_equals(term, right)
+        case _, Terms(Cheap() as term):
+            return _term_equals(term, left)
+    return comparison.equal(comparable(left), comparable(right))
+
+
+def _term_equals(term: Cheap, value: Value) -> str:
+    match value:
+        case Numbers(Cheap() as number, Literal()):
+            return comparison.equals_number(term, number, value.kind or 0)
+        case Strings(Cheap() as characters):
+            return comparison.equals_string(term, characters)
+    return comparison.equal(comparable(Terms(term)), comparable(value))
+
+
+def _ordered(op: str, left: Value, right: Value) -> str:
+    match left, right:
+        case Terms(Cheap() as term), Numbers(Cheap() as number, Literal()):
+            return comparison.number_ordered(op, term, number, right.kind or 0)
+        case Numbers(Cheap() as number, Literal()), Terms(Cheap() as term):
+            return comparison.number_ordered(_MIRRORED[op], term, number, left.kind or 0)
+        case (Numbers(), _) | (_, Numbers()):
+            # Only numbers are ordered against a number.
+            return numbers.compare(op, number_of(left), number_of(right))
+        case Strings(one), Strings(other):
+            return f"({one} {op} {other})"
+    return comparison.ordered(op, comparable(left), comparable(right))

@@ -1,0 +1,149 @@
+"""Plain rows as triples: a row mapping as native Spark expressions.
+
+Values become RDF terms and nothing else: in an IRI they are percent-encoded, in a literal they
+stand as they are, since the encoding of terms needs no escapes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import reduce
+from operator import or_
+from typing import assert_never
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from bestbefore.errors import InputError, nearest
+from bestbefore.rdf.lexical_forms import LEXICAL_FORMS, LexicalForm
+from bestbefore.rdf.mapping import LiteralColumn, ObjectMap, RowMapping, Template, TripleMap
+from bestbefore.rdf.terms import IRI, XSD, Literal, encode
+from bestbefore.spark.column_text import is_text, quoted, text_of
+from bestbefore.spark.event_lines import NOT_UTF8, json_object, text_lines
+from bestbefore.spark.intake import REASON, STAMP, TRIPLES, TimestampUnit, intake_of, timed
+
+# The column for rows that a reader could not make sense of; no header can name a column so.
+MALFORMED = "bestbefore\nmalformed"
+_ROW = "row"
+_SHOWN = 40
+
+
+@dataclass(frozen=True)
+class MappedColumns:
+    """How the columns of a frame become triples."""
+
+    mapping: RowMapping = field(repr=False)
+    timestamp_unit: TimestampUnit = "ms"
+
+    def intake(self, frame: DataFrame) -> DataFrame:
+        """The intake rows of a frame that has the columns of the mapping."""
+        self._check(frame)
+        kinds = {name: frame.schema[name].dataType for name in self.mapping.columns}
+        row = F.struct(*(text_of(name, kind).alias(name) for name, kind in kinds.items()))
+        malformed = F.col(quoted(MALFORMED)) if MALFORMED in frame.columns else F.lit(None)
+        texts = [F.col(quoted(name)).cast("string") for name in kinds if is_text(kinds[name])]
+        wrong = reduce(or_, (~F.is_valid_utf8(each) for each in texts), F.lit(False))  # noqa: FBT003
+        reason = F.when(malformed.isNotNull(), "the row is malformed").when(wrong, NOT_UTF8)
+        rows = frame.select(
+            row.alias(_ROW), malformed.cast("string").alias("raw"), reason.alias(REASON)
+        )
+        return _mapped(rows, self.mapping, self.timestamp_unit, identity=_ROW)
+
+    def _check(self, frame: DataFrame) -> None:
+        known = [name for name in frame.columns if name != MALFORMED]
+        for name in self.mapping.columns:
+            if name not in known:
+                raise InputError(f"no column {name!r}; {nearest(name, known)}")
+
+
+@dataclass(frozen=True)
+class MappedJson:
+    """How the fields of JSON objects in a column `value` become triples."""
+
+    mapping: RowMapping = field(repr=False)
+    timestamp_unit: TimestampUnit = "ms"
+
+    def intake(self, frame: DataFrame) -> DataFrame:
+        """The intake rows of a frame with a column `value`."""
+        lines = text_lines(frame)
+        rows = lines.withColumn(_ROW, json_object(F.col("raw"), self.mapping.columns))
+        wrong = F.when(F.col(_ROW).isNull(), "not a JSON object")
+        rows = rows.withColumn(REASON, F.coalesce(REASON, wrong))
+        return _mapped(rows, self.mapping, self.timestamp_unit, identity="raw")
+
+
+def _mapped(
+    rows: DataFrame, mapping: RowMapping, unit: TimestampUnit, *, identity: str
+) -> DataFrame:
+    """The intake rows of `row`, a struct of strings, with a reason where it cannot be used."""
+    reason = F.coalesce(REASON, *_missing(mapping), *_misfits(mapping))
+    found = F.array(*map(_triple, mapping.triples))
+    complete = F.filter(found, lambda each: each["s"].isNotNull() & each["o"].isNotNull())
+    events = timed(rows.withColumn(STAMP, _value(mapping.timestamp)), identity, unit=unit)
+    events = events.withColumn(REASON, reason).withColumn(TRIPLES, complete)
+    return intake_of(events, unit, raw=F.coalesce("raw", F.to_json(_ROW)))
+
+
+def _missing(mapping: RowMapping) -> Iterator[Column]:
+    for name in mapping.needed:
+        part = "timestamp" if name == mapping.timestamp else "subject"
+        yield F.when(_value(name).isNull(), f"no value for the {part} in the column {name!r}")
+
+
+def _misfits(mapping: RowMapping) -> Iterator[Column]:
+    literals = (each.object for each in mapping.triples)
+    typed = {each: None for each in literals if isinstance(each, LiteralColumn)}
+    for each in typed:
+        if form := LEXICAL_FORMS.get(each.datatype):
+            value, kind = _value(each.column), each.datatype.replace(XSD, "xsd:")
+            what = F.lit(f"the column {each.column!r} holds no {kind}: ")
+            yield F.when(~_fits(value, form), F.concat(what, F.substring(value, 1, _SHOWN)))
+
+
+def _value(name: str) -> Column:
+    """The text in a column; null if it is empty."""
+    return F.nullif(F.col(_ROW).getField(name), F.lit(""))
+
+
+def _triple(each: TripleMap) -> Column:
+    return F.struct(
+        _iri(each.subject).alias("s"),
+        F.lit(encode(IRI(each.predicate))).alias("p"),
+        _object(each.object).alias("o"),
+    )
+
+
+def _object(node: ObjectMap) -> Column:
+    match node:
+        case Template():
+            return _iri(node)
+        case LiteralColumn(column, datatype, language):
+            opening, closing = '"', encode(Literal("", datatype, language))[1:]
+            return F.concat(F.lit(opening), _value(column), F.lit(closing))
+    assert_never(node)
+
+
+def _iri(template: Template) -> Column:
+    pieces = [F.lit(each) for each in template.pieces]
+    pieces[1::2] = [_percent_encoded(_value(each)) for each in template.columns]
+    return F.concat(F.lit("<"), *pieces, F.lit(">"))
+
+
+def _percent_encoded(text: Column) -> Column:
+    """All but letters, digits, `-`, `.`, `_` and `~`; Spark encodes as HTML forms do."""
+    encoded = F.url_encode(text)
+    for form, standard in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
+        encoded = F.replace(encoded, F.lit(form), F.lit(standard))
+    return encoded
+
+
+def _fits(value: Column, form: LexicalForm) -> Column:
+    fits = value.rlike(rf"^(?:{form.pattern})\z")
+    if form.low is not None and form.high is not None:
+        number = value.try_cast("decimal(38,0)")
+        inside = number.between(F.lit(Decimal(form.low)), F.lit(Decimal(form.high)))
+        fits = fits & F.coalesce(inside, F.lit(False))  # noqa: FBT003
+    if form.starts_with_date:
+        day = value.substr(1, len("2026-01-01")).try_cast("date")
+        fits = fits & (~value.rlike(r"^\d{4}-") | day.isNotNull())
+    return fits

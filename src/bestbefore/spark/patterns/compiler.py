@@ -1,0 +1,184 @@
+"""Patterns to DataFrames: one case per node."""
+
+from dataclasses import replace
+from typing import assert_never
+
+from pyspark.sql import DataFrame
+
+from bestbefore.query.algebra import (
+    BGP,
+    Distinct,
+    Extend,
+    Filter,
+    Graph,
+    Group,
+    Join,
+    LeftJoin,
+    Minus,
+    OrderBy,
+    PathPattern,
+    Pattern,
+    Project,
+    Reduced,
+    Service,
+    Slice,
+    Union,
+    Values,
+    Variable,
+    Window,
+    expressions_of,
+)
+from bestbefore.query.conditions import is_stable, is_volatile
+from bestbefore.spark.columns import SOLUTION, column_of
+from bestbefore.spark.expressions import condition_sql, term_sql
+from bestbefore.spark.patterns.context import Context
+from bestbefore.spark.patterns.dataset import Dataset
+from bestbefore.spark.patterns.existence import filtered, with_tests
+from bestbefore.spark.patterns.groups import grouped
+from bestbefore.spark.patterns.joins import join, left_join, minus, without_match
+from bestbefore.spark.patterns.leaves import basic_graph_pattern, clause, inline_data
+from bestbefore.spark.patterns.modifiers import distinct, ordered, sliced
+from bestbefore.spark.patterns.property_paths import path_pattern
+from bestbefore.spark.patterns.solutions import Solutions, spread, union
+from bestbefore.spark.sql import name
+
+
+def compile_pattern(pattern: Pattern, dataset: Dataset) -> DataFrame:
+    """The mappings of a pattern, for all windows at once.
+
+    Nothing runs yet, but for property paths with `*` or `+`, whose rounds are jobs (`closure`).
+    """
+    return compile_solutions(pattern, dataset).frame
+
+
+def compile_solutions(pattern: Pattern, dataset: Dataset) -> Solutions:
+    """The mappings of a pattern, with what is known of their columns."""
+    return _compile(pattern, Context(dataset))
+
+
+def _compile(pattern: Pattern, context: Context) -> Solutions:  # noqa: C901, PLR0911, PLR0912
+    match pattern:
+        case BGP():
+            return basic_graph_pattern(pattern, context)
+        case PathPattern():
+            return path_pattern(pattern, context)
+        case Values():
+            return inline_data(pattern, context)
+        case Join(BGP(()), inner) | Join(inner, BGP(())):
+            return _compile(inner, context)
+        case Join(left, right):
+            return join(_compile(left, context), _compile(right, context))
+        case LeftJoin():
+            return _left_join(pattern, context)
+        case Union(left, right):
+            return union(_compile(left, context), _compile(right, context))
+        case Minus(left, right):
+            return minus(_compile(left, context), _compile(right, context))
+        case Filter(condition, inner):
+            return filtered(_compile(inner, context), condition, context, _compile)
+        case Extend():
+            return _extend(pattern, context)
+        case Graph():
+            return _graph(pattern, context)
+        case Window(_, inner):
+            return clause((context.dataset.windows or {})[pattern], inner, context)
+        case Service(_, inner, silent):
+            found = clause((context.dataset.services or {})[pattern], inner, context)
+            # A silent service that did not answer gives a mapping that binds nothing.
+            return replace(found, bound=frozenset()) if silent else found
+        case Group(inner):
+            return _group(pattern, context)
+        case Project(inner, variables):
+            return _project(inner, variables, context)
+        case Distinct(inner):
+            return distinct(_compile(inner, context))
+        case Reduced(inner):
+            return _compile(inner, context)
+        case OrderBy(inner, conditions):
+            found, scope = with_tests(
+                spread(_compile(inner, context)), expressions_of(pattern), context, _compile
+            )
+            return ordered(found, conditions, scope)
+        case Slice(inner, offset, limit):
+            return sliced(_compile(inner, context), offset, limit)
+    assert_never(pattern)
+
+
+def _left_join(pattern: LeftJoin, context: Context) -> Solutions:
+    left, right = _compile(pattern.left, context), _compile(pattern.right, context)
+    condition = pattern.condition
+    if condition is None:
+        return left_join(left, right, None)
+    if is_stable(condition):
+        return left_join(left, right, lambda scope: condition_sql(condition, scope))
+    # Such a condition cannot stand in a join: what passes it, and the left mappings without any.
+    left = _identified(spread(left))
+    passed = filtered(join(left, right), condition, context, _compile)
+    rest = without_match(left, passed.restricted([_ROW]))
+    return union(_unidentified(passed), _unidentified(rest))
+
+
+_ROW = "_:row"
+
+
+def _identified(solutions: Solutions) -> Solutions:
+    """The mappings with one column that says all of them."""
+    terms = ", ".join(f"coalesce({name(each)}, '')" for each in solutions.names)
+    sql = f"concat_ws(chr(0), {terms})" if terms else "''"
+    return solutions.with_name(_ROW, sql, bound=True)
+
+
+def _unidentified(solutions: Solutions) -> Solutions:
+    return solutions.restricted(each for each in solutions.names if each != _ROW)
+
+
+def _extend(pattern: Extend, context: Context) -> Solutions:
+    found = _compile(pattern.pattern, context)
+    if is_volatile(pattern.expression):
+        # Every mapping draws for itself, in every window.
+        found = spread(found).single()
+        if SOLUTION not in found.extras:
+            found = found.with_column(SOLUTION, "uuid()")
+            found = replace(found, extras=(*found.extras, SOLUTION))
+    found, scope = with_tests(found, (pattern.expression,), context, _compile)
+    column, sql = column_of(pattern.variable.name), term_sql(pattern.expression, scope)
+    columns = {each: str(name(each)) for each in found.names}
+    if column not in columns:
+        return found.select(columns | {column: sql}, bound=found.bound)
+    # Inside EXISTS an outer mapping may have bound it: then both must agree.
+    taken = found.with_column("taken", sql)
+    agreed = taken.filter(f"{name(column)} IS NULL OR {name(column)} <=> taken")
+    return agreed.select(columns | {column: f"coalesce({name(column)}, taken)"}, bound=found.bound)
+
+
+def _graph(pattern: Graph, context: Context) -> Solutions:
+    inner = context.inside(pattern.name)
+    found = _compile(pattern.pattern, inner)
+    if isinstance(pattern.name, Variable) and inner.graph_key is not None:
+        found = _with_graph_name(found, column_of(pattern.name.name), inner.graph_key)
+    if context.graph_key is not None and context.graph_key not in found.keys:
+        return join(found, context.unit())
+    return found
+
+
+def _with_graph_name(found: Solutions, column: str, key: str) -> Solutions:
+    """The mappings with the name of their graph in a variable, which they may have bound before."""
+    columns = {each: str(name(each)) for each in found.names} | {column: key}
+    if column in found.names:
+        found = found.filter(f"{name(column)} IS NULL OR {name(column)} = {key}")
+    keys = tuple(each for each in found.keys if each != key)
+    named = found.select(columns, bound=found.bound | {column})
+    return replace(named, frame=named.frame.drop(key), keys=keys)
+
+
+def _group(pattern: Group, context: Context) -> Solutions:
+    found, scope = with_tests(
+        _compile(pattern.pattern, context), expressions_of(pattern), context, _compile
+    )
+    return context.anchored(grouped(pattern, found, scope, context))
+
+
+def _project(inner: Pattern, variables: tuple[Variable, ...], context: Context) -> Solutions:
+    names = tuple(dict.fromkeys(column_of(each.name) for each in variables))
+    found = _compile(inner, context.showing(names))
+    return context.anchored(found.restricted(names))

@@ -1,0 +1,41 @@
+"""What a query is evaluated on."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from pyspark.sql import Column, DataFrame
+
+from bestbefore.query.algebra import Service, Window
+from bestbefore.spark.columns import TRIPLE
+
+
+class TripleSource(Protocol):
+    """What triple patterns are matched against: triples and the range of windows they count in."""
+
+    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+        """The triples that satisfy a condition, which differ in nothing but in `places`.
+
+        They have those of the columns `s`, `p`, `o`, and `from_window`, `to_window` and `time`,
+        which may be null for a triple that is always there; those of named graphs also `g`, an
+        encoded IRI.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What the leaves of a pattern stand for: triples, or the mappings of a clause.
+
+    `origin` gives the windows that are evaluated: one row per `window`, or a single row with the
+    range `from_window` to `to_window`. It is asked for by what has a solution where there is no
+    triple: an empty group, VALUES, an aggregate of nothing. `graph_names` are the encoded IRIs of
+    the named graphs.
+    """
+
+    graph: TripleSource | None = None
+    windows: Mapping[Window, DataFrame] | None = None
+    services: Mapping[Service, DataFrame] | None = None
+    origin: Callable[[], DataFrame] | None = None
+    named: TripleSource | None = None
+    graph_names: tuple[str, ...] = ()

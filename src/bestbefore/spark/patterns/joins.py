@@ -1,0 +1,157 @@
+"""Joins of mappings: they are compatible where no variable that both bind differs."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from bestbefore.spark.columns import (
+    FRESH,
+    FROM_WINDOW,
+    MAPPINGS,
+    TIME,
+    TO_WINDOW,
+    WINDOW,
+    variable_of,
+)
+from bestbefore.spark.expressions import Scope
+from bestbefore.spark.patterns.solutions import ABSENT, Solutions, aliased, spread
+from bestbefore.spark.sql import Cheap, name
+
+_COMBINED = {
+    TIME: "least({0}, {1})",
+    MAPPINGS: "{0} * coalesce({1}, 1L)",
+    FRESH: "{0} * coalesce({1}, 1D)",
+}
+
+
+def join(left: Solutions, right: Solutions) -> Solutions:
+    """The compatible mappings of both, put together, in the windows in which both are found."""
+    frame = _joined(left, right, _compatible(left, right), "inner")
+    return _merged(frame, left, right, bound=left.bound | right.bound)
+
+
+def left_join(
+    left: Solutions, right: Solutions, condition: Callable[[Scope], str] | None
+) -> Solutions:
+    """The left mappings, extended by the right ones that are compatible and fulfil a condition."""
+    left, right = spread(left), spread(right)
+    wanted = _compatible(left, right)
+    if condition is not None:
+        wanted.append(condition(_merged_scope(left, right)))
+    frame = _joined(left, right, wanted, "left_outer")
+    return _merged(frame, left, right, bound=left.bound)
+
+
+def minus(left: Solutions, right: Solutions) -> Solutions:
+    """The left mappings without a compatible right one that binds a variable they bind."""
+    shared = [each for each in left.variables if each in right.variables]
+    if not shared:
+        return left
+    left, right = spread(left), spread(right)
+    wanted = _compatible(left, right)
+    if not any(each in left.bound and each in right.bound for each in shared):
+        # An equality is true only where both sides are bound.
+        wanted.append("(" + " OR ".join(_same(each) for each in shared) + ")")
+    return replace(left, frame=_joined(left, right, wanted, "left_anti"))
+
+
+def with_match(left: Solutions, right: Solutions) -> Solutions:
+    """The mappings that have a compatible one on the right."""
+    return replace(left, frame=_joined(left, right, _compatible(left, right), "left_semi"))
+
+
+def without_match(left: Solutions, right: Solutions) -> Solutions:
+    """The mappings that have no compatible one on the right."""
+    return replace(left, frame=_joined(left, right, _compatible(left, right), "left_anti"))
+
+
+def flagged(left: Solutions, right: Solutions, flag: str) -> Solutions:
+    """The mappings with a column that says whether there is a row on the right with their keys."""
+    marked = right.frame.select(*right.keys).distinct().selectExpr("*", f"TRUE AS {name(flag)}")
+    other = marked.hint("shuffle_hash")
+    return replace(
+        left, frame=left.frame.join(other, list(right.keys), "left_outer").na.fill({flag: False})
+    )
+
+
+def _other(column: str) -> Cheap:
+    return name(f"other {column}")
+
+
+def _same(column: str) -> str:
+    return f"{name(column)} = {_other(column)}"
+
+
+def _compatible(left: Solutions, right: Solutions) -> list[str]:
+    """The conditions under which two rows join, right columns renamed."""
+    conditions = [_same(each) for each in left.keys if each in right.keys]
+    if left.ranged and right.ranged:
+        conditions.append(f"{FROM_WINDOW} <= {_other(TO_WINDOW)}")
+        conditions.append(f"{_other(FROM_WINDOW)} <= {TO_WINDOW}")
+    elif left.ranged:
+        conditions.append(f"{_other(WINDOW)} BETWEEN {FROM_WINDOW} AND {TO_WINDOW}")
+    elif right.ranged:
+        conditions.append(f"{WINDOW} BETWEEN {_other(FROM_WINDOW)} AND {_other(TO_WINDOW)}")
+    for each in left.names:
+        if each in right.names:
+            sides = [(left, name(each)), (right, _other(each))]
+            unbound = [f"{sql} IS NULL" for side, sql in sides if each not in side.bound]
+            conditions.append(f"({' OR '.join([*unbound, _same(each)])})")
+    return conditions
+
+
+def _joined(left: Solutions, right: Solutions, conditions: list[str], how: str) -> DataFrame:
+    columns = (*right.own, *right.extras, *right.names)
+    other = right.frame.selectExpr(*(f"{name(each)} AS {_other(each)}" for each in columns))
+    if not conditions:
+        return left.frame.crossJoin(other)
+    if not (left.ranged and right.ranged):
+        other = other.hint("shuffle_hash")
+    return left.frame.join(other, F.expr(" AND ".join(conditions)), how)
+
+
+def _merged(
+    frame: DataFrame, left: Solutions, right: Solutions, *, bound: frozenset[str]
+) -> Solutions:
+    """The joined rows with the columns of both sides, each once."""
+    columns: dict[str, str] = {}
+    ranged = left.ranged and right.ranged
+    if ranged:
+        start, end = FROM_WINDOW, TO_WINDOW
+        columns = {
+            start: f"greatest({start}, {_other(start)})",
+            end: f"least({end}, {_other(end)})",
+        }
+    keys = dict.fromkeys((*left.keys, *right.keys))
+    columns |= {each: name(each) if each in left.keys else _other(each) for each in keys}
+    extras = tuple(each for each in _COMBINED if each in (*left.extras, *right.extras))
+    columns |= {each: _combined(each, left, right) for each in extras}
+    names = dict.fromkeys((*left.names, *right.names))
+    columns |= {each: _value(each, left, right) for each in names}
+    # The window of the whole comes first among its keys.
+    ordered = tuple(sorted(keys, key=lambda each: each != WINDOW))
+    return Solutions(
+        frame.selectExpr(*aliased(columns)), tuple(names), bound, ordered, extras, ranged
+    )
+
+
+def _combined(column: str, left: Solutions, right: Solutions) -> str:
+    if column not in right.extras:
+        return name(column)
+    if column not in left.extras:
+        return f"coalesce({_other(column)}, {ABSENT[column]})"
+    return _COMBINED[column].format(name(column), _other(column))
+
+
+def _value(column: str, left: Solutions, right: Solutions) -> str:
+    if column not in right.names or column in left.bound:
+        return name(column) if column in left.names else _other(column)
+    return f"coalesce({name(column)}, {_other(column)})" if column in left.names else _other(column)
+
+
+def _merged_scope(left: Solutions, right: Solutions) -> Scope:
+    """What a condition over both sides sees, before their columns are merged."""
+    names = dict.fromkeys((*left.variables, *right.variables))
+    return Scope({variable_of(each): _value(each, left, right) for each in names})

@@ -1,0 +1,106 @@
+"""The leaves of a pattern: triples, inline data, and the mappings of a clause."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import reduce
+from typing import assert_never
+
+from pyspark.sql import DataFrame
+
+from bestbefore.query.algebra import BGP, Pattern, PatternTerm, TriplePattern, Values, Variable
+from bestbefore.query.certainty import certain_variables
+from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
+from bestbefore.spark.columns import FRESH, MAPPINGS, TIME, WINDOW, column_of
+from bestbefore.spark.patterns.context import Context
+from bestbefore.spark.patterns.joins import join
+from bestbefore.spark.patterns.solutions import Solutions, quoted
+from bestbefore.spark.sql import NO_TERM, name, quote
+
+_CARRIED = (TIME, MAPPINGS, FRESH)
+
+
+def basic_graph_pattern(pattern: BGP, context: Context) -> Solutions:
+    """The mappings under which a graph holds all triple patterns."""
+    if not pattern.patterns:
+        return context.unit()
+    matches = (_match(each, context) for each in connected(pattern.patterns))
+    return context.anchored(reduce(join, matches))
+
+
+def connected(patterns: Sequence[TriplePattern]) -> Iterable[TriplePattern]:
+    """The triple patterns in an order in which each shares a variable with an earlier one, if any.
+
+    What shares none is a product; it comes as late as it can.
+    """
+    waiting, known = list(patterns), set[str]()
+    while waiting:
+        chosen = next((each for each in waiting if known & _names(each)), waiting[0])
+        waiting.remove(chosen)
+        known |= _names(chosen)
+        yield chosen
+
+
+def _names(pattern: TriplePattern) -> set[str]:
+    terms = (pattern.subject, pattern.predicate, pattern.object)
+    return {place_name(each) for each in terms if isinstance(each, Variable | BlankNode)}
+
+
+def place_name(term: Variable | BlankNode) -> str:
+    """The column of a variable; a blank node is one that nothing outside the pattern sees."""
+    return column_of(term.name) if isinstance(term, Variable) else f"_:{term.label}"
+
+
+def _match(pattern: TriplePattern, context: Context) -> Solutions:
+    places = {"s": pattern.subject, "p": pattern.predicate, "o": pattern.object}
+    wanted, columns = matched(places)
+    varying = [each for each, term in places.items() if isinstance(term, Variable | BlankNode)]
+    return context.triples(wanted, columns, varying)
+
+
+def matched(places: dict[str, PatternTerm]) -> tuple[str, dict[str, str]]:
+    """What the columns of a row must be, and which column each variable is."""
+    wanted: list[str] = []
+    columns: dict[str, str] = {}
+    for place, term in places.items():
+        match term:
+            case IRI() | Literal():
+                wanted.append(f"{name(place)} = {quote(encode(term))}")
+            case Variable() | BlankNode():
+                # A variable that stands twice in a pattern wants the same term twice.
+                earlier = columns.setdefault(place_name(term), name(place))
+                if earlier != name(place):
+                    wanted.append(f"{name(place)} = {earlier}")
+            case _:
+                assert_never(term)
+    return " AND ".join(wanted) or "TRUE", columns
+
+
+def inline_data(pattern: Values, context: Context) -> Solutions:
+    """The mappings of VALUES."""
+    unit = context.unit()
+    columns = [column_of(each.name) for each in pattern.variables]
+    rows = ", ".join(_row(columns, row) for row in pattern.rows) or _row(
+        columns, [None] * len(columns)
+    )
+    frame = unit.frame.selectExpr(*quoted(unit.own), f"inline(array({rows}))").drop("row")
+    bound = {
+        column
+        for column, terms in zip(columns, zip(*pattern.rows, strict=True), strict=False)
+        if None not in terms
+    }
+    data = replace(unit, frame=frame, names=tuple(columns), bound=frozenset(bound), extras=())
+    return context.anchored(data if pattern.rows else data.filter("FALSE"))
+
+
+def _row(columns: list[str], row: Iterable[IRI | Literal | None]) -> str:
+    terms = [NO_TERM if each is None else quote(encode(each)) for each in row]
+    fields = [f"{quote(column)}, {term}" for column, term in zip(columns, terms, strict=True)]
+    return f"named_struct('row', 1{''.join(f', {each}' for each in fields)})"
+
+
+def clause(frame: DataFrame, pattern: Pattern, context: Context) -> Solutions:
+    """The mappings of a WINDOW or SERVICE clause, which were computed before."""
+    names = tuple(each for each in frame.columns if each.startswith(("?", "_:")))
+    extras = tuple(each for each in _CARRIED if each in frame.columns)
+    bound = frozenset(column_of(each.name) for each in certain_variables(pattern)) & {*names}
+    return context.anchored(Solutions(frame, names, bound, (WINDOW,), extras))

@@ -1,0 +1,176 @@
+"""Solutions: the mappings of a pattern in a DataFrame, and what is known of its columns.
+
+A row belongs to one evaluation, told by its keys: `window`, inside GRAPH ?g also `graph`, inside
+EXISTS also the outer mapping. Mappings of triples and what is joined of them carry a *range* of
+windows instead (`from_window` to `to_window`), which is as exact and costs one row, not one per
+window. What is not monotone (OPTIONAL, MINUS, aggregates …) spreads ranges to windows first.
+
+Beside variables a frame may have these columns; what operators do with them:
+
+- `mappings`, how many equal mappings a row stands for (1 if absent): a join multiplies, as OPTIONAL
+  where there is a match; FILTER, MINUS and EXISTS keep that of the left; an aggregate weighs by it,
+  DISTINCT forgets it; LIMIT, OFFSET and functions that draw anew expand it into single rows.
+- `fresh`, the probability that the row is fresh (1 if absent): a join multiplies, as OPTIONAL where
+  there is a match; FILTER, MINUS and EXISTS keep that of the left; a group has the product of the
+  distinct values, since rows of one unit share theirs; DISTINCT takes the largest.
+- `time`, when the mapping begins to leave the window (null: never): a join takes the earlier one, a
+  group and DISTINCT the latest.
+- `place`, the place in the order asked for: DISTINCT takes the first, GROUP_CONCAT goes by it; what
+  has no order, as a join, drops it.
+- `solution`, what tells a mapping from all others once BNODE has asked; a join drops it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from pyspark.sql import DataFrame
+
+from bestbefore.spark.columns import (
+    FRESH,
+    FROM_WINDOW,
+    MAPPINGS,
+    PLACE,
+    TIME,
+    TO_WINDOW,
+    WINDOW,
+    variable_of,
+)
+from bestbefore.spark.expressions import Scope
+from bestbefore.spark.sql import NO_TERM, Cheap, name
+
+RANGE = (FROM_WINDOW, TO_WINDOW)
+# What an extra column is where a frame does not have it.
+ABSENT = {
+    TIME: "CAST(NULL AS BIGINT)",
+    MAPPINGS: "1L",
+    FRESH: "1D",
+    PLACE: "CAST(NULL AS BIGINT)",
+}
+
+
+@dataclass(frozen=True)
+class Solutions:
+    """The mappings of a pattern.
+
+    `names` are the columns of variables (`?x`) and of blank nodes (`_:b`), `bound` those of them
+    that are never null.
+    """
+
+    frame: DataFrame
+    names: tuple[str, ...]
+    bound: frozenset[str]
+    keys: tuple[str, ...]
+    extras: tuple[str, ...] = ()
+    ranged: bool = False
+
+    @property
+    def own(self) -> tuple[str, ...]:
+        """The columns that tell to which evaluation, or evaluations, a row belongs."""
+        return (*(RANGE if self.ranged else ()), *self.keys)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The columns of variables, without blank nodes."""
+        return tuple(each for each in self.names if not each.startswith("_:"))
+
+    def scope(self) -> Scope:
+        """What an expression over these mappings sees."""
+        return Scope({variable_of(each): name(each) for each in self.variables})
+
+    def carried(self, column: str) -> str:
+        """An extra column, or what it is if absent."""
+        return name(column) if column in self.extras else ABSENT[column]
+
+    def filter(self, condition: str) -> "Solutions":
+        """The mappings that satisfy a condition."""
+        return replace(self, frame=self.frame.filter(condition))
+
+    def with_column(self, column: str, sql: str) -> "Solutions":
+        """The mappings with a column that the frame did not have; it is no variable's."""
+        return replace(self, frame=self.frame.selectExpr("*", f"{sql} AS {name(column)}"))
+
+    def with_name(self, column: str, sql: str, *, bound: bool = False) -> "Solutions":
+        """The mappings with one more variable."""
+        grown = self.with_column(column, sql)
+        known = self.bound | {column} if bound else self.bound
+        return replace(grown, names=(*self.names, column), bound=known)
+
+    def restricted(self, names: Iterable[str]) -> "Solutions":
+        """The mappings with exactly these variables; what was not there is null."""
+        kept = tuple(names)
+        return self.select({each: self.column(each) for each in kept}, bound=self.bound & {*kept})
+
+    def column(self, column: str) -> str:
+        """A variable's column, null if nothing binds it."""
+        return name(column) if column in self.names else NO_TERM
+
+    def select(
+        self,
+        columns: Mapping[str, str],
+        *,
+        bound: frozenset[str],
+        extras: tuple[str, ...] | None = None,
+    ) -> "Solutions":
+        """The mappings with other variables, given as SQL; extra columns are kept, or the named."""
+        kept = self.extras if extras is None else extras
+        carried = (name(each) for each in (*self.own, *kept))
+        frame = self.frame.selectExpr(*carried, *aliased(columns))
+        return replace(self, frame=frame, names=tuple(columns), bound=bound, extras=kept)
+
+    def single(self) -> "Solutions":
+        """The mappings one row each: a count of equal ones becomes as many rows."""
+        if MAPPINGS not in self.extras:
+            return self
+        rest = [each for each in (*self.own, *self.extras, *self.names) if each != MAPPINGS]
+        copies = f"explode(sequence(1L, {name(MAPPINGS)})) AS `copy`"
+        frame = self.frame.selectExpr(copies, *map(name, rest)).drop("copy")
+        return replace(
+            self, frame=frame, extras=tuple(each for each in self.extras if each != MAPPINGS)
+        )
+
+
+def aliased(columns: Mapping[str, str]) -> list[str]:
+    """Columns given as SQL, with their names."""
+    return [f"{sql} AS {name(column)}" for column, sql in columns.items()]
+
+
+def spread(solutions: Solutions) -> Solutions:
+    """The mappings with one row per window they are found in."""
+    if not solutions.ranged:
+        return solutions
+    rest = (*solutions.keys, *solutions.extras, *solutions.names)
+    windows = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
+    frame = solutions.frame.selectExpr(windows, *map(name, rest))
+    return replace(solutions, frame=frame, keys=(WINDOW, *solutions.keys), ranged=False)
+
+
+def union(left: Solutions, right: Solutions) -> Solutions:
+    """The mappings of both, side by side."""
+    if left.ranged != right.ranged:
+        left, right = spread(left), spread(right)
+    names = dict.fromkeys((*left.names, *right.names))
+    extras = tuple(
+        each for each in (TIME, MAPPINGS, FRESH) if each in (*left.extras, *right.extras)
+    )
+    frames = [_aligned(each, left.own, extras, names) for each in (left, right)]
+    return replace(
+        left,
+        frame=frames[0].union(frames[1]),
+        names=tuple(names),
+        bound=left.bound & right.bound,
+        extras=extras,
+    )
+
+
+def _aligned(
+    one: Solutions, own: tuple[str, ...], extras: tuple[str, ...], names: Iterable[str]
+) -> DataFrame:
+    columns: dict[str, str] = {each: name(each) for each in own}
+    columns |= {each: one.carried(each) for each in extras}
+    columns |= {each: one.column(each) for each in names}
+    return one.frame.selectExpr(*aliased(columns))
+
+
+def quoted(columns: Iterable[str]) -> list[Cheap]:
+    """Columns by their names, as SQL."""
+    return [name(each) for each in columns]

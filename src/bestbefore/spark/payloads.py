@@ -1,0 +1,135 @@
+"""RDF documents inside events, in the five syntaxes that RDF is written in.
+
+N-Triples and N-Quads are read by Spark itself; Turtle, TriG and JSON-LD by pyoxigraph inside Arrow
+batches. A window is one graph, so the graphs that a quad names are left out. Blank nodes are named
+after their event: a repeated read gives the same names, and two events never share one.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import accumulate
+from typing import Literal, get_args
+
+import pyarrow as pa
+import pyoxigraph as ox
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+
+from bestbefore.rdf import terms
+from bestbefore.spark import ntriples
+from bestbefore.spark.columns import EVENT
+from bestbefore.spark.intake import TRIPLES
+
+Payload = Literal["ntriples", "nquads", "turtle", "trig", "json-ld"]
+PAYLOADS: tuple[Payload, ...] = get_args(Payload)
+SYNTAX = {
+    "ntriples": "N-Triples",
+    "nquads": "N-Quads",
+    "turtle": "Turtle",
+    "trig": "TriG",
+    "json-ld": "JSON-LD",
+}
+
+_PARSED = {
+    "turtle": ox.RdfFormat.TURTLE,
+    "trig": ox.RdfFormat.TRIG,
+    "json-ld": ox.RdfFormat.JSON_LD,
+}
+_TRIPLE = StructType([StructField(name, StringType()) for name in "spo"])
+# The parser goes down recursively, and beyond some thousand levels it takes its process with it.
+_DEEPEST = 500
+_LEVELS = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<down>[\[{])|(?P<up>[\]}])', re.DOTALL)
+
+Triple = tuple[str, str, str]
+
+
+def with_triples(events: DataFrame, document: str, payload: Payload) -> DataFrame:
+    """Add an array column of the triples in a column of documents; null where one is wrong."""
+    if payload in _PARSED:
+        return _with_parsed(events, document, payload)
+    found = ntriples.triples_of(F.col(document), graphs=payload == "nquads")
+    has_blank_nodes, scope = F.col(document).contains("_:"), F.hex(EVENT)
+    scoped = ntriples.computed_once(
+        found, lambda each: F.when(has_blank_nodes, _scoped(each, scope)).otherwise(each)
+    )
+    return events.withColumn(TRIPLES, scoped)
+
+
+def triples_of(document: str | None, payload: Payload, event: int) -> list[Triple] | None:
+    """The encoded triples of one document, or None if it cannot be read."""
+    if document is None or not _is_parsable(document, payload):
+        return None
+    scope = f"x{event & 0xFFFFFFFFFFFFFFFF:X}"
+    names: dict[str, str] = {}
+
+    def text(term: object) -> str:
+        if isinstance(term, ox.BlankNode):
+            return f"_:{names.setdefault(term.value, f'b{len(names)}')}{scope}"
+        return _encoded(term)
+
+    try:
+        quads = ox.parse(document, format=_PARSED[payload])
+        return [(text(each.subject), text(each.predicate), text(each.object)) for each in quads]
+    except (SyntaxError, ValueError):
+        return None
+
+
+def _encoded(term: object) -> str:
+    match term:
+        case ox.NamedNode():
+            return terms.encode(terms.IRI(term.value))
+        case ox.Literal() if term.direction is None:
+            return terms.encode(terms.Literal(term.value, term.datatype.value, term.language))
+    raise ValueError(f"{term} is no term of an RDF 1.1 triple")
+
+
+def _is_parsable(document: str, payload: Payload) -> bool:
+    """Whether a document can be handed to the parser, which may still refuse it."""
+    if payload != "json-ld":
+        # Only triple terms nest without end, and a document of RDF 1.1 has none.
+        return document.count("<<(") <= _DEEPEST
+    if not document.lstrip().startswith(("{", "[")):
+        return False
+    if document.count("{") + document.count("[") <= _DEEPEST:
+        return True
+    steps = (1 if each["down"] else -1 if each["up"] else 0 for each in _LEVELS.finditer(document))
+    return max(accumulate(steps), default=0) <= _DEEPEST
+
+
+def _with_parsed(events: DataFrame, document: str, payload: Payload) -> DataFrame:
+    schema = StructType([*events.schema.fields, StructField(TRIPLES, ArrayType(_TRIPLE))])
+
+    def parse(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            documents, numbers = (batch.column(name).to_pylist() for name in (document, EVENT))
+            pairs = zip(documents, numbers, strict=True)
+            found = [triples_of(text, payload, number) for text, number in pairs]
+            yield batch.append_column(TRIPLES, _arrow(found))
+
+    return events.mapInArrow(parse, schema)
+
+
+def _arrow(found: list[list[Triple] | None]) -> pa.ListArray:
+    """Lists of triples as one Arrow column of lists of structs."""
+    flat = [triple for each in found for triple in each or ()]
+    columns = zip(*flat, strict=True) if flat else ((), (), ())
+    structs = pa.StructArray.from_arrays(
+        [pa.array(each, pa.string()) for each in columns], [*"spo"]
+    )
+    ends = accumulate((len(each or ()) for each in found), initial=0)
+    missing = pa.array([each is None for each in found])
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), structs, mask=missing)
+
+
+def _scoped(triples: Column, scope: Column) -> Column:
+    def name(term: Column) -> Column:
+        blank = term.startswith("_:")
+        return F.when(blank, F.concat(term, F.lit("x"), scope)).otherwise(term)
+
+    return F.transform(
+        triples,
+        lambda each: F.struct(
+            name(each["s"]).alias("s"), each["p"].alias("p"), name(each["o"]).alias("o")
+        ),
+    )

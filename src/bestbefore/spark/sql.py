@@ -1,0 +1,78 @@
+"""Spark SQL as text: how names and strings are quoted, and how a value is named once.
+
+Expressions are built as text because every operator of the Column API costs a call to the JVM.
+"""
+
+import re
+from collections.abc import Callable
+from itertools import count
+
+_fresh = count()
+_SPECIAL = re.compile(r"[\\'\x00-\x1f]")
+
+NO_TERM = "CAST(NULL AS STRING)"
+
+
+class Cheap(str):
+    """SQL text that costs little to write twice: a column, a lambda's variable, a constant."""
+
+    __slots__ = ()
+
+
+def quote(text: str) -> Cheap:
+    """A string as a SQL literal.
+
+    >>> quote("it's")
+    "'it\\\\'s'"
+    """
+    return Cheap("'" + _SPECIAL.sub(_escape, text) + "'")
+
+
+def _escape(hit: re.Match[str]) -> str:
+    return f"\\{hit[0]}" if hit[0] in "\\'" else f"\\u{ord(hit[0]):04x}"
+
+
+def name(column: str) -> Cheap:
+    """A column by its name, as SQL.
+
+    >>> name("?user")
+    '`?user`'
+    """
+    return Cheap("`" + column.replace("`", "``") + "`")
+
+
+def field(struct: Cheap, part: str) -> Cheap:
+    """A field of a struct."""
+    return Cheap(f"{struct}.{part}")
+
+
+def let(value: str, body: Callable[[Cheap], str]) -> str:
+    """The body with a value in it, computed once however often the body mentions it.
+
+    Spark has no LET; an array of one element, transformed, is one. Without it the text of nested
+    expressions would double with every level. What is cheap is written out: Spark compiles it to
+    code, which it does not do with a lambda.
+    """
+    if isinstance(value, Cheap):
+        return body(value)
+    variable = Cheap(f"v{next(_fresh)}")
+    return f"transform(array({value}), {variable} -> {body(variable)})[0]"
+
+
+def let_both(left: str, right: str, body: Callable[[Cheap, Cheap], str]) -> str:
+    """The body with two values in it, each computed once."""
+    return let(left, lambda one: let(right, lambda other: body(one, other)))
+
+
+def guarded(text: str) -> str:
+    """A string value that is null where computing it fails.
+
+    `try_to_binary` evaluates its argument and takes any failure for null; Spark has no `try` of
+    its own for regular expressions.
+    """
+    return f"CAST(try_to_binary({text}, 'utf-8') AS STRING)"
+
+
+def one_of(value: str, choices: tuple[str, ...]) -> str:
+    """Whether a value is one of some strings."""
+    return f"{value} IN ({', '.join(map(quote, choices))})"

@@ -1,0 +1,98 @@
+"""Static graphs: RDF files that are read once and count in every window."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyoxigraph as ox
+from pyspark.sql import Column, DataFrame, SparkSession
+
+from bestbefore.errors import InputError
+from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
+from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW, TRIPLE
+
+
+@dataclass(frozen=True)
+class StaticGraph:
+    """Triples that are always there; those of named graphs with the graph's name in `g`."""
+
+    rows: DataFrame
+    first: int
+    last: int
+
+    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+        """The triples that satisfy a condition, in all due windows, without a time."""
+        named = ("g",) if "g" in self.rows.columns else ()
+        always = (
+            f"{self.first}L AS {FROM_WINDOW}",
+            f"{self.last}L AS {TO_WINDOW}",
+            f"CAST(NULL AS BIGINT) AS {TIME}",
+        )
+        return self.rows.filter(wanted).selectExpr(*named, *places, *always)
+
+
+def read_graph(path: Path, *, scope: str) -> list[tuple[str, str, str]]:
+    """The triples of an RDF file as encoded terms; blank nodes are named after the scope."""
+    if not path.is_file():
+        raise InputError(f"no such file: {path} (a static graph)")
+    kind = ox.RdfFormat.from_extension(path.suffix.removeprefix("."))
+    if kind is None:
+        raise InputError(
+            f"{path}: unknown RDF format {path.suffix!r}; use .ttl, .nt, .rdf or .jsonld"
+        )
+    try:
+        quads = ox.parse(path=str(path), format=kind)
+        return [
+            (_text(each.subject, scope), _text(each.predicate, scope), _text(each.object, scope))
+            for each in quads
+        ]
+    except (SyntaxError, ValueError) as error:
+        raise InputError(f"{path}: not {kind.name}: {error}") from None
+
+
+@dataclass(frozen=True)
+class StaticGraphs:
+    """The static graphs of a query: the merged default graph, and the named ones."""
+
+    default: pa.Table
+    named: pa.Table
+    names: tuple[str, ...]
+
+    def default_graph(self, spark: SparkSession, first: int, last: int) -> StaticGraph:
+        """The default graph, for the evaluations from `first` to `last`."""
+        return StaticGraph(spark.createDataFrame(self.default), first, last)
+
+    def named_graphs(self, spark: SparkSession, first: int, last: int) -> StaticGraph:
+        """The named graphs, for the evaluations from `first` to `last`."""
+        return StaticGraph(spark.createDataFrame(self.named), first, last)
+
+
+def read_graphs(
+    default: Sequence[str], named: Sequence[str], paths: Mapping[str, Path]
+) -> StaticGraphs:
+    """Read the graphs of a query from the files that stand for their IRIs."""
+    wanted = dict.fromkeys((*default, *named))
+    read = {iri: read_graph(paths[iri], scope=f"g{place}") for place, iri in enumerate(wanted)}
+    return StaticGraphs(
+        default=_table("spo", {each for iri in default for each in read[iri]}),
+        named=_table("gspo", {(encode(IRI(iri)), *each) for iri in named for each in read[iri]}),
+        names=tuple(encode(IRI(iri)) for iri in named),
+    )
+
+
+def _table(names: str, rows: set[tuple[str, ...]]) -> pa.Table:
+    columns: list[Sequence[str]] = list(zip(*sorted(rows), strict=True)) or [[] for _ in names]
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    return pa.Table.from_arrays(arrays, names=list(names))
+
+
+def _text(term: object, scope: str) -> str:
+    match term:
+        case ox.NamedNode():
+            return encode(IRI(term.value))
+        case ox.BlankNode():
+            return encode(BlankNode(f"{term.value}x{scope}"))
+        case ox.Literal():
+            return encode(Literal(term.value, term.datatype.value, term.language))
+    raise ValueError(f"{term} is no term of an RDF 1.1 triple")

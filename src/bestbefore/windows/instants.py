@@ -1,0 +1,96 @@
+"""The evaluation instants of one or several windows: the union of their closing times."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import gcd
+
+from bestbefore.windows.sliding import SlidingWindow
+
+
+@dataclass(frozen=True, slots=True)
+class Instants:
+    """The times at which a query with these windows is evaluated.
+
+    Evaluation n is at t0 + n·step, where step divides every slide; it takes place if a window
+    closes then, and sees of each window the one that closed last. With one window, evaluation n is
+    its window n.
+
+    >>> both = Instants((SlidingWindow(10, 2), SlidingWindow(10, 3)))
+    >>> list(both.due(0, 6)), [both.index(1, evaluation) for evaluation in both.due(0, 6)]
+    ([0, 2, 3, 4, 6], [0, 0, 1, 1, 2])
+    """
+
+    windows: tuple[SlidingWindow, ...]
+
+    @classmethod
+    def starting(
+        cls, shapes: Sequence[tuple[int, int]], *, earliest_ms: int, t0_ms: int | None = None
+    ) -> "Instants":
+        """The instants of windows of these widths and slides over a stream that begins then."""
+        if t0_ms is not None:
+            return cls(tuple(SlidingWindow(width, slide, t0_ms) for width, slide in shapes))
+        return cls(
+            tuple(
+                SlidingWindow.starting(width, slide, earliest_ms=earliest_ms)
+                for width, slide in shapes
+            )
+        )
+
+    @property
+    def step_ms(self) -> int:
+        """The longest step that reaches every closing time of every window."""
+        first = self.windows[0].t0_ms
+        return gcd(*(each.slide_ms for each in self.windows),
+                   *(each.t0_ms - first for each in self.windows))  # fmt: skip
+
+    @property
+    def t0_ms(self) -> int:
+        """The time of evaluation 0."""
+        return min(each.t0_ms for each in self.windows)
+
+    def at(self, evaluation: int) -> int:
+        """The time of an evaluation."""
+        return self.t0_ms + evaluation * self.step_ms
+
+    def takes_place(self, evaluation: int) -> bool:
+        """Whether a window closes at that time."""
+        return any((evaluation - self.offset(w)) % self.stride(w) == 0
+                   for w in range(len(self.windows)))  # fmt: skip
+
+    def due(self, first: int, last: int) -> Iterator[int]:
+        """The evaluations that take place from `first` to `last`."""
+        return (each for each in range(first, last + 1) if self.takes_place(each))
+
+    def stride(self, window: int) -> int:
+        """How many steps there are between two closings of a window."""
+        return self.windows[window].slide_ms // self.step_ms
+
+    def offset(self, window: int) -> int:
+        """The evaluation at which a window's own number is 0."""
+        return (self.windows[window].t0_ms - self.t0_ms) // self.step_ms
+
+    def index(self, window: int, evaluation: int) -> int:
+        """Which of its windows, the one that closed last, an evaluation sees."""
+        return (evaluation - self.offset(window)) // self.stride(window)
+
+    def first_with(self, time_ms: int) -> int:
+        """The first evaluation at `time_ms` or later that takes place."""
+        found = -(-(time_ms - self.t0_ms) // self.step_ms)
+        return next(each for each in range(found, found + self.longest + 1)
+                    if self.takes_place(each))  # fmt: skip
+
+    def last_before(self, watermark_ms: int) -> int:
+        """The last evaluation before a watermark, whether or not it takes place."""
+        return -(-(watermark_ms - self.t0_ms) // self.step_ms) - 1
+
+    @property
+    def longest(self) -> int:
+        """The most steps from one evaluation that takes place to the next."""
+        return min(self.stride(each) for each in range(len(self.windows)))
+
+    def opening_ms(self, evaluation: int) -> int:
+        """The earliest opening of the windows that an evaluation sees."""
+        return min(
+            window.bounds(self.index(place, evaluation))[0]
+            for place, window in enumerate(self.windows)
+        )

@@ -1,0 +1,81 @@
+"""Queries on static data, evaluated on Spark as if the data were the content of one window."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+
+from bestbefore.query import parse_sparql
+from bestbefore.query.algebra import Ask, Construct, Describe, OrderBy, walk
+from bestbefore.spark.answers import answer_rows
+from bestbefore.spark.columns import TRIPLE
+from bestbefore.spark.patterns import Dataset, compile_pattern
+
+from .results import Bindings, Triples, Truth
+
+
+def _range(rows):
+    """The range of the only window there is, as data: Spark 4 loses columns over literals."""
+    zeros, never = pa.array([0] * rows, pa.int64()), pa.nulls(rows, pa.int64())
+    return {"from_window": zeros, "to_window": zeros, "time": never}
+
+
+@dataclass(frozen=True)
+class StaticTriples:
+    """Triples that are in the only window there is."""
+
+    frame: DataFrame
+
+    def triples(self, wanted, places=TRIPLE):
+        del places  # all columns are there
+        return self.frame.filter(wanted)
+
+
+def dataset_of(spark, triples, graphs=None):
+    """A dataset of a default graph and of named graphs, both as encoded triples."""
+    named = [(f"<{name}>", *each) for name, found in (graphs or {}).items() for each in found]
+    rows = [(None, *each) for each in triples] + named
+    columns = dict(zip("gspo", zip(*rows, strict=True) if rows else [()] * 4, strict=True))
+    terms = {name: pa.array(values, pa.string()) for name, values in columns.items()}
+    frame = spark.createDataFrame(pa.table(terms | _range(len(rows)))).coalesce(1)
+    return Dataset(
+        graph=StaticTriples(frame.filter("g IS NULL")),
+        named=StaticTriples(frame.filter("g IS NOT NULL")),
+        graph_names=tuple(f"<{name}>" for name in graphs or ()),
+        origin=lambda: spark.createDataFrame(pa.table(_range(1))).coalesce(1),
+    )
+
+
+def evaluate(query, dataset, *, base=None):
+    """The result of a query's text."""
+    form, pattern, _ = parse_sparql(query, base=base)
+    return result_of(form, pattern, dataset), is_ordered(pattern)
+
+
+def result_of(form, pattern, dataset):
+    """The result of a query."""
+    solutions = compile_pattern(pattern, dataset)
+    if "from_window" in solutions.columns:
+        names = [
+            f"`{each}`" for each in solutions.columns if each not in ("from_window", "to_window")
+        ]
+        solutions = solutions.selectExpr("from_window AS window", *names)
+    rows = answer_rows(solutions, form, dataset.graph).toArrow().to_pylist()
+    match form:
+        case Ask():
+            return Truth(bool(rows))
+        case Construct() | Describe():
+            found = ((row["subject"], row["predicate"], row["object"]) for row in rows)
+            return Triples(frozenset(found))
+    rows.sort(key=lambda row: row["+"] or 0)
+    return Bindings(
+        tuple(
+            tuple((name, term) for name, term in row.items() if name not in "#~+" and term)
+            for row in rows
+        )
+    )
+
+
+def is_ordered(pattern):
+    """Whether the rows of a query come in an order."""
+    return any(isinstance(node, OrderBy) for node in walk(pattern))

@@ -1,0 +1,66 @@
+"""The W3C's query evaluation tests, on Spark."""
+
+import pytest
+
+from bestbefore.query import parse_sparql
+from bestbefore.query.algebra import Construct
+from bestbefore.spark.session import tune
+
+from .evaluation import dataset_of, is_ordered, result_of
+from .known_failures import KNOWN_FAILURES
+from .manifest import FOLDERS, entries, file_of, suite_root
+from .results import read_result, read_triples, same
+
+if suite_root() is None:
+    pytest.skip("the W3C's tests are not here; set BESTBEFORE_RDF_TESTS", allow_module_level=True)
+
+TESTS = [
+    each
+    for folder in FOLDERS
+    for each in entries(folder)
+    if each.kind == "QueryEvaluationTest" and each.approval != "Withdrawn"
+]
+
+
+@pytest.fixture(scope="module")
+def session(spark):
+    session = tune(spark.newSession(), rows=0)
+    session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
+    return session
+
+
+def run(entry, session):
+    """What a test finds, what it expects, and whether the two are the same."""
+    query = file_of(entry.query).read_text()
+    form, pattern, clause = parse_sparql(query, base=entry.query)
+    default = [each for iri in (*entry.data, *clause.default) for each in read_triples(iri)]
+    graphs = {iri: read_triples(iri) for iri in (*entry.graphs, *clause.named)}
+    found = result_of(form, pattern, dataset_of(session, default, graphs))
+    expected = read_result(entry.result, construct=isinstance(form, Construct))
+    ordered = is_ordered(pattern)
+    return (
+        found,
+        expected,
+        same(found, expected, ordered=ordered, set_semantics=entry.set_semantics),
+    )
+
+
+@pytest.mark.parametrize("entry", TESTS, ids=str)
+def test_a_query_of_the_suite(entry, session):
+    reason = KNOWN_FAILURES.get(entry.iri)
+    try:
+        found, expected, equal = run(entry, session)
+    except Exception as error:
+        if reason is None:
+            raise
+        pytest.xfail(f"{reason} ({type(error).__name__})")
+    if reason is not None:
+        assert not equal, f"{entry.iri} passes: take it off the list of known failures"
+        pytest.xfail(reason)
+    assert equal, f"\nfound {found}\nexpected {expected}"
+
+
+def test_few_are_known_to_fail():
+    known = {each.iri for each in TESTS} & KNOWN_FAILURES.keys()
+    assert len(known) <= 0.03 * len(TESTS)
+    assert len(known) == len(KNOWN_FAILURES)

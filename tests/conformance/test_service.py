@@ -1,0 +1,164 @@
+"""The W3C's tests of SERVICE, against real local endpoints and through the engine's own client."""
+
+import csv
+from dataclasses import replace
+
+import pyarrow as pa
+import pyoxigraph as ox
+import pytest
+
+from bestbefore.errors import ServiceError
+from bestbefore.query import Service, Variable, parse_sparql, print_pattern, services_of, variables
+from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
+from bestbefore.spark.session import tune
+from tests.oxigraph_server import Oxigraph, find_oxigraph
+
+from .evaluation import dataset_of, is_ordered, result_of
+from .manifest import HOME, QT, entries, file_of, suite_root
+from .results import Bindings, by_value, read_result, read_triples, same
+
+if suite_root() is None:
+    pytest.skip("the W3C's tests are not here; set BESTBEFORE_RDF_TESTS", allow_module_level=True)
+
+# Nothing listens there: what the suite calls an invalid endpoint.
+NOWHERE = "http://127.0.0.1:9/sparql"
+REFUSED = {
+    "service5": "SERVICE with a variable: data must not decide which host is called",
+}
+
+
+@pytest.fixture(scope="module")
+def session(spark):
+    return tune(spark.newSession(), rows=0)
+
+
+@pytest.fixture
+def server():
+    """Start endpoints that hold the data of files."""
+    if find_oxigraph() is None:
+        pytest.skip("the oxigraph server is not installed")
+    running = []
+
+    def start(*data):
+        running.append(Oxigraph(find_oxigraph()))
+        for iri in data:
+            triples = " ".join(
+                f"{quad.subject} {quad.predicate} {quad.object} ."
+                for quad in ox.parse(path=str(file_of(iri)), base_iri=iri)
+            )
+            running[-1].update(f"INSERT DATA {{ {triples} }}")
+        return running[-1].base + "/query"
+
+    yield start
+    for each in running:
+        each.close()
+
+
+def endpoints(entry):
+    """The endpoints of a test, with the file that each has."""
+    graph = ox.Store()
+    base = f"{HOME}sparql11/service/manifest.ttl"
+    graph.load(path=str(file_of(base)), format=ox.RdfFormat.TURTLE, base_iri=base)
+    rows = graph.query(
+        f"PREFIX qt: <{QT}> PREFIX mf: <http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#> "
+        f"SELECT ?e ?d {{ <{entry.iri}> mf:action/qt:serviceData ?s . "
+        "?s qt:endpoint ?e OPTIONAL { ?s qt:data ?d } }"
+    )
+    return {row["e"].value: row["d"].value if row["d"] else None for row in rows}
+
+
+def mappings_of(service: Service, session):
+    """What an endpoint says to a SERVICE clause; nothing is one empty mapping if it is silent."""
+    names = tuple(each.name for each in variables(service))
+    pattern = ServicePattern(variables=names, key=names[:1], text=print_pattern(service.pattern))
+    with SparqlClient(ClientSettings(endpoint=service.iri, attempts=1), pattern) as client:
+        try:
+            rows = client.load().rows
+        except ServiceError:
+            if not service.silent:
+                raise
+            rows = [(None,) * len(names)]
+    columns = {f"?{name}": pa.array([row[at] for row in rows], pa.string())
+               for at, name in enumerate(names)}  # fmt: skip
+    table = pa.table({"window": pa.array([0] * len(rows), pa.int64()), **columns})
+    return session.createDataFrame(table)
+
+
+@pytest.mark.parametrize("entry", entries("service"), ids=str)
+def test_service(entry, session, server):
+    reason = REFUSED.get(entry.iri.rpartition("#")[2])
+    text = file_of(entry.query).read_text()
+    for iri, data in endpoints(entry).items():
+        text = text.replace(f"<{iri}>", f"<{server(data) if data else NOWHERE}>")
+    text = text.replace("<http://invalid.endpoint.org/sparql>", f"<{NOWHERE}>")
+    form, pattern, _ = parse_sparql(text, base=entry.query)
+    outermost = [
+        each
+        for each in services_of(pattern)
+        if not any(each in services_of(other.pattern) for other in services_of(pattern))
+    ]
+    if reason is not None:
+        assert any(isinstance(each.iri, Variable) for each in outermost)
+        pytest.xfail(reason)
+    dataset = dataset_of(session, [each for iri in entry.data for each in read_triples(iri)])
+    dataset = replace(dataset, services={each: mappings_of(each, session) for each in outermost})
+    found = result_of(form, pattern, dataset)
+    expected = read_result(entry.result, construct=False)
+    assert same(found, expected, ordered=is_ordered(pattern)), f"{found}\n{expected}"
+
+
+FORMATS = [each for folder in ("json-res", "csv-tsv-res") for each in entries(folder)]
+
+
+@pytest.mark.parametrize("entry", FORMATS, ids=str)
+def test_result_formats(entry, session):
+    text = file_of(entry.query).read_text()
+    form, pattern, _ = parse_sparql(text, base=entry.query)
+    triples = [each for iri in entry.data for each in read_triples(iri)]
+    found = result_of(form, pattern, dataset_of(session, triples))
+    if entry.kind == "CSVResultFormatTest":
+        assert as_csv(found) == sorted(csv_rows(file_of(entry.result)), key=str)
+        return
+    if entry.result.endswith(".tsv"):
+        expected = tsv_bindings(file_of(entry.result))
+    else:
+        expected = read_result(entry.result, construct=False)
+    assert same(found, expected, ordered=is_ordered(pattern)), f"{found}\n{expected}"
+
+
+def tsv_bindings(path):
+    rows = ox.parse_query_results(path=str(path), format=ox.QueryResultsFormat.TSV)
+    from .results import _bindings  # noqa: PLC0415
+
+    return _bindings(rows)
+
+
+def csv_rows(path):
+    """The rows of a CSV result: plain texts, in which all blank nodes are the same."""
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            yield {name: plain(value) for name, value in row.items() if value != ""}
+
+
+def as_csv(found: Bindings):
+    rows = [{name: plain(lexical(by_csv(term))) for name, term in row} for row in found.rows]
+    return sorted(({n: v for n, v in row.items() if v != ""} for row in rows), key=str)
+
+
+def by_csv(term):
+    return by_value(term)
+
+
+def lexical(term):
+    if term.startswith("<"):
+        return term[1:-1]
+    return term if term.startswith("_:") else term[1 : term.rindex('"')]
+
+
+def plain(text):
+    if text.startswith("_:"):
+        return "_:"
+    try:
+        return str(float(text))
+    except ValueError:
+        return text

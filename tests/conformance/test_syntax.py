@@ -1,0 +1,54 @@
+"""The W3C's syntax tests: what is SPARQL is read and printed back, what is not is refused."""
+
+import pytest
+
+from bestbefore.errors import QueryError
+from bestbefore.query import parse_sparql, print_sparql
+
+from .manifest import entries, file_of, suite_root
+
+if suite_root() is None:
+    pytest.skip("the W3C's tests are not here; set BESTBEFORE_RDF_TESTS", allow_module_level=True)
+
+FOLDERS = sorted(path.parent.name for path in (suite_root() / "sparql11").glob("*/manifest.ttl"))
+SYNTAX = ("PositiveSyntaxTest11", "NegativeSyntaxTest11")
+QUERY = (*SYNTAX, "QueryEvaluationTest")
+TESTS = [each for folder in FOLDERS for each in entries(folder) if each.kind in QUERY]
+BAD = [each for each in TESTS if each.kind == "NegativeSyntaxTest11"]
+GOOD = [each for each in TESTS if each.kind != "NegativeSyntaxTest11"]
+KNOWN_FAILURES = {
+    "syntax-select-expr-04.rq": "a function that only its IRI names is refused when it is read",
+}
+
+
+def known_failure(entry):
+    return KNOWN_FAILURES.get(entry.query.rpartition("/")[2])
+
+
+def read(entry):
+    return parse_sparql(file_of(entry.query).read_text(), entry.query)
+
+
+@pytest.mark.parametrize("entry", GOOD, ids=str)
+def test_a_query_is_read_and_printed_back(entry):
+    if reason := known_failure(entry):
+        with pytest.raises(QueryError):
+            read(entry)
+        pytest.xfail(reason)
+    query = read(entry)
+    assert parse_sparql(print_sparql(*query)) == query
+
+
+@pytest.mark.parametrize("entry", BAD, ids=str)
+def test_what_is_no_query_is_refused_with_its_place(entry):
+    with pytest.raises(QueryError) as caught:
+        read(entry)
+    assert caught.value.line is not None
+    assert caught.value.column is not None
+
+
+def test_all_of_the_suite_was_found():
+    assert sum(each.folder == "syntax-query" for each in TESTS) == 94
+    assert len(BAD) >= 31
+    known = {each.query.rpartition("/")[2] for each in TESTS} & KNOWN_FAILURES.keys()
+    assert known == KNOWN_FAILURES.keys()

@@ -1,0 +1,83 @@
+"""The forms of an answer: rows in their order, yes or no, triples; one row per evaluation."""
+
+import pyarrow as pa
+import pytest
+
+from bestbefore.query import parse_sparql
+from bestbefore.spark.answers import answer_rows, evaluations
+from bestbefore.spark.content import WindowContent
+from bestbefore.spark.patterns import Dataset, compile_solutions
+from bestbefore.spark.patterns.solutions import spread
+from bestbefore.spark.session import tune
+from bestbefore.windows import SlidingWindow
+
+INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
+ELEMENTS = [
+    (1, "<a:x>", "<a:p>", f'"10"{INTEGER}'),
+    (2, "<a:y>", "<a:p>", f'"9"{INTEGER}'),
+    (3, "<a:z>", "<a:p>", '"text"'),
+    (4, "<a:x>", "<a:q>", "<a:y>"),
+    (12, "<a:x>", "<a:p>", f'"2"{INTEGER}'),
+    (13, "_:b", "<a:p>", f'"1"{INTEGER}'),
+]
+
+
+@pytest.fixture(scope="module")
+def content(spark):
+    session = tune(spark.newSession(), rows=0)
+    columns = dict(zip(("time", "s", "p", "o"), zip(*ELEMENTS, strict=True), strict=True))
+    table = pa.table({name: list(values) for name, values in columns.items()})
+    return WindowContent(session.createDataFrame(table), SlidingWindow(10, 10), 1, 3, together=True)
+
+
+def answers(content, query):
+    form, pattern, _ = parse_sparql(query)
+    solutions = spread(compile_solutions(pattern, Dataset(graph=content, origin=content.span)))
+    times = {"window": [1, 2, 3], "at": [10, 20, 30], "opening": [0, 10, 20]}
+    due = content.elements.sparkSession.createDataFrame(pa.table(times))
+    found = evaluations(answer_rows(solutions.frame, form, content), due, content)
+    return {row["evaluation"]: row["rows"] for row in found.toArrow().to_pylist()}
+
+
+def values(rows):
+    return [tuple(term and term["value"] for term in row.values()) for row in rows]
+
+
+def test_rows_come_in_the_order_asked_for_with_a_limit_per_window(content):
+    found = answers(content, "SELECT ?o ?s { ?s <a:p> ?o } ORDER BY ?o LIMIT 2")
+    assert values(found[1]) == [("9", "a:y"), ("10", "a:x")]
+    assert values(found[2]) == [("1", "b"), ("2", "a:x")]
+    assert found[3] == []
+    down = answers(content, "SELECT DISTINCT ?s { ?s <a:p> ?o } ORDER BY DESC(?o) OFFSET 1")
+    assert values(down[1]) == [("a:x",), ("a:y",)]
+
+
+def test_terms_are_ordered_by_kind_then_by_value(content):
+    query = """SELECT ?t { VALUES ?t { "b" 10 <a:x> 9.5 "a" <a:w> UNDEF true } } ORDER BY ?t"""
+    found = values(answers(content, query)[2])
+    assert [each for (each,) in found] == [None, "a:w", "a:x", "9.5", "10", "true", "a", "b"]
+
+
+def test_ask_answers_every_window_with_one_row(content):
+    found = answers(content, "ASK { ?s <a:q> ?o }")
+    assert found == {1: [{"boolean": True}], 2: [{"boolean": False}], 3: [{"boolean": False}]}
+
+
+def test_describe_gives_the_triples_of_the_window_about_its_terms(content):
+    found = answers(content, "DESCRIBE ?s <a:z> { ?s <a:q> ?o }")
+    assert values(found[1]) == [
+        ("a:x", "a:p", "10"),
+        ("a:x", "a:q", "a:y"),
+        ("a:z", "a:p", "text"),
+    ]
+    assert found[2] == []
+
+
+def test_construct_gives_legal_triples_once_with_a_blank_node_per_mapping(content):
+    query = "CONSTRUCT { _:n <a:of> ?s . ?o <a:r> ?s . ?s <a:r> <a:k> } { ?s <a:p> ?o }"
+    found = answers(content, query)
+    of = [row for row in found[1] if row["predicate"]["value"] == "a:of"]
+    assert len({row["subject"]["value"] for row in of}) == 3
+    assert all(row["subject"]["type"] != "literal" for row in found[1])
+    assert len(found[1]) == 6
+    assert len(found[2]) == 4
