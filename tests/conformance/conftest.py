@@ -13,7 +13,7 @@ def pytest_terminal_summary(terminalreporter):
             if (found := _TEST.search(report.nodeid)) and report.when != "teardown":
                 counts[found[1], found[2], outcome == "passed"] += 1
     for kind in sorted({kind for kind, _, _ in counts}):
-        terminalreporter.write_sep("=", f"the W3C's {kind} tests")
+        terminalreporter.write_sep("=", f"the W3C's {kind.replace('_', ' ')} tests")
         for folder in sorted({folder for each, folder, _ in counts if each == kind}):
             _write(terminalreporter, folder, [counts[kind, folder, good] for good in (True, False)])
         totals = [

@@ -66,12 +66,12 @@ def read_result(iri, *, construct):
     if path.suffix in (".srx", ".srj"):
         kind = ox.QueryResultsFormat.from_extension(path.suffix[1:])
         found = ox.parse_query_results(path=str(path), format=kind)
-        return Truth(bool(found)) if isinstance(found, ox.QueryBoolean) else _bindings(found)
+        return Truth(bool(found)) if isinstance(found, ox.QueryBoolean) else bindings(found)
     triples = read_triples(iri)
     return Triples(frozenset(triples)) if construct else _result_set(triples)
 
 
-def _bindings(found):
+def bindings(found):
     names = [each.value for each in found.variables]
     rows = ([(name, row[name]) for name in names] for row in found)
     return Bindings(

@@ -1,6 +1,5 @@
 """The W3C's tests of SERVICE, against real local endpoints and through the engine's own client."""
 
-import csv
 from dataclasses import replace
 
 import pyarrow as pa
@@ -14,17 +13,15 @@ from bestbefore.spark.session import tune
 from tests.oxigraph_server import Oxigraph, find_oxigraph
 
 from .evaluation import dataset_of, is_ordered, result_of
+from .known_failures import known_failure
 from .manifest import HOME, QT, entries, file_of, suite_root
-from .results import Bindings, by_value, read_result, read_triples, same
+from .results import read_result, read_triples, same
 
 if suite_root() is None:
     pytest.skip("the W3C's tests are not here; set BESTBEFORE_RDF_TESTS", allow_module_level=True)
 
 # Nothing listens there: what the suite calls an invalid endpoint.
 NOWHERE = "http://127.0.0.1:9/sparql"
-REFUSED = {
-    "service5": "SERVICE with a variable: data must not decide which host is called",
-}
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +83,7 @@ def mappings_of(service: Service, session):
 
 @pytest.mark.parametrize("entry", entries("service"), ids=str)
 def test_service(entry, session, server):
-    reason = REFUSED.get(entry.iri.rpartition("#")[2])
+    reason = known_failure("service", entry)
     text = file_of(entry.query).read_text()
     for iri, data in endpoints(entry).items():
         text = text.replace(f"<{iri}>", f"<{server(data) if data else NOWHERE}>")
@@ -105,60 +102,3 @@ def test_service(entry, session, server):
     found = result_of(form, pattern, dataset)
     expected = read_result(entry.result, construct=False)
     assert same(found, expected, ordered=is_ordered(pattern)), f"{found}\n{expected}"
-
-
-FORMATS = [each for folder in ("json-res", "csv-tsv-res") for each in entries(folder)]
-
-
-@pytest.mark.parametrize("entry", FORMATS, ids=str)
-def test_result_formats(entry, session):
-    text = file_of(entry.query).read_text()
-    form, pattern, _ = parse_sparql(text, base=entry.query)
-    triples = [each for iri in entry.data for each in read_triples(iri)]
-    found = result_of(form, pattern, dataset_of(session, triples))
-    if entry.kind == "CSVResultFormatTest":
-        assert as_csv(found) == sorted(csv_rows(file_of(entry.result)), key=str)
-        return
-    if entry.result.endswith(".tsv"):
-        expected = tsv_bindings(file_of(entry.result))
-    else:
-        expected = read_result(entry.result, construct=False)
-    assert same(found, expected, ordered=is_ordered(pattern)), f"{found}\n{expected}"
-
-
-def tsv_bindings(path):
-    rows = ox.parse_query_results(path=str(path), format=ox.QueryResultsFormat.TSV)
-    from .results import _bindings  # noqa: PLC0415
-
-    return _bindings(rows)
-
-
-def csv_rows(path):
-    """The rows of a CSV result: plain texts, in which all blank nodes are the same."""
-    with path.open(newline="") as file:
-        for row in csv.DictReader(file):
-            yield {name: plain(value) for name, value in row.items() if value != ""}
-
-
-def as_csv(found: Bindings):
-    rows = [{name: plain(lexical(by_csv(term))) for name, term in row} for row in found.rows]
-    return sorted(({n: v for n, v in row.items() if v != ""} for row in rows), key=str)
-
-
-def by_csv(term):
-    return by_value(term)
-
-
-def lexical(term):
-    if term.startswith("<"):
-        return term[1:-1]
-    return term if term.startswith("_:") else term[1 : term.rindex('"')]
-
-
-def plain(text):
-    if text.startswith("_:"):
-        return "_:"
-    try:
-        return str(float(text))
-    except ValueError:
-        return text

@@ -1,4 +1,4 @@
-"""Typical queries, each with its text and its algebra after rewriting in a file beside it.
+"""What `explain` says of typical queries, each in a file beside its text.
 
 After a change that is meant, `BESTBEFORE_WRITE_GOLDEN=1 pytest tests/golden` writes the files anew.
 """
@@ -8,29 +8,21 @@ from pathlib import Path
 
 import pytest
 
-from bestbefore.query import describe_algebra, parse_query, plan, print_query
+from bestbefore.engine.explanation import describe_query
+from bestbefore.query import parse_query, plan
 
 QUERIES = sorted((Path(__file__).parent / "plans").glob("*.rq"))
 
 
-def names(variables):
-    return " ".join(f"?{each.name}" for each in variables) or "nothing"
-
-
-def described(query):
-    found = plan(query)
-    lines = [print_query(query), describe_algebra(found.around), ""]
-    lines += [f"window <{each.window.name}> gives {names(each.outputs)}" for each in found.windows]
-    for service in found.services:
-        windows = ", ".join(f"<{each.name}>" for each in service.windows)
-        lines.append(f"service <{service.iri}> joins on {names(service.join_key)} of {windows}")
-    lines += [f"threshold {each}" for each in found.thresholds]
-    return "\n".join(lines) + "\n"
+def explained(text):
+    query = parse_query(text)
+    sections = describe_query(query, plan(query))
+    return "\n".join(f"── {title}\n{body.strip()}\n" for title, body in sections)
 
 
 @pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
 def test_the_plan_of_a_query(path):
-    text = described(parse_query(path.read_text()))
+    text = explained(path.read_text())
     golden = path.with_suffix(".txt")
     if os.environ.get("BESTBEFORE_WRITE_GOLDEN"):
         golden.write_text(text)

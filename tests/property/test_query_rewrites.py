@@ -37,13 +37,14 @@ from bestbefore.query import (
 )
 from bestbefore.query.algebra import children
 from bestbefore.query.expressions import Aggregate, And, Call, Compare, Constant, Exists, Not, Or
+from bestbefore.query.needed_triples import needed_triples
 from bestbefore.query.paths import Inverse, Link, OneOrMore, ZeroOrMore
 from bestbefore.query.rewrites import REWRITES
-from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal
+from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal, to_sparql
 
 from .patterns import EMPTY, with_labels_apart, without_clauses
 
-FIXED = settings(max_examples=2500, deadline=None, derandomize=True)
+FIXED = settings(max_examples=1200, deadline=None, derandomize=True)
 E = "http://e/"
 GRAPHS = (f"{E}g", f"{E}h")
 TRIPLES = 12
@@ -206,3 +207,27 @@ def test_rewriting_keeps_the_solutions(pattern):
         changed = change(pattern)
         if changed != pattern:
             assert [solutions(changed, visible, store) for store in STORES] == expected
+
+
+def without(store, shapes):
+    """A store less the triples of no such shape."""
+    kept = ox.Store()
+    for quad in store:
+        terms = (quad.subject, quad.predicate, quad.object)
+        if any(admits(shape, map(str, terms)) for shape in shapes):
+            kept.add(quad)
+    return kept
+
+
+def admits(shape, terms):
+    pairs = zip(shape.terms, terms, strict=True)
+    return all(wanted is None or to_sparql(wanted) == term for wanted, term in pairs)
+
+
+@settings(FIXED, max_examples=300)
+@given(patterns())
+def test_triples_that_are_not_needed_change_no_solution(pattern):
+    shapes, visible = needed_triples(pattern), visible_variables(pattern)
+    for store in STORES:
+        found = solutions(pattern, visible, without(store, shapes))
+        assert found == solutions(pattern, visible, store)

@@ -336,3 +336,24 @@ def test_a_failing_sink_ends_the_run_with_one_line(bench, service):
     bench.mention((1_000, 1), (6_000, 2))
     with pytest.raises(WorkError, match="^the query stopped: no space left on the sink$"):
         bench.run(bench.job(), service, sink=full)
+
+
+def test_the_buffer_keeps_only_what_a_window_can_look_at(bench, service):
+    """Other triples are counted, and they move time on."""
+    mention = f"<{EX}u1> <{EX}isMentionedIn> <{EX}p> ."
+    other = "\n".join(f"<{EX}x{each}> <{EX}likes> <{EX}p> ." for each in range(9))
+    bench.feed([(1_000, f"{mention}\n{other}"), (6_000, other)])
+    running = bench.run(bench.job(), service)
+    (segment,) = running.state.segments
+    assert (segment.elements, segment.brought) == (1, 19)
+    (record,) = bench.reports
+    assert record.elements == 19
+    assert bench.rows() == {1: [(f"{EX}u1", "100")]}
+
+
+def test_a_report_on_content_keeps_all_of_it(bench, service):
+    bench.feed([(1_000, f"<{EX}x> <{EX}likes> <{EX}p> ."), (6_000, f"<{EX}x> <{EX}a> <{EX}b> .")])
+    running = bench.run(bench.job(query={"text": query(), "report": "non-empty"}), service)
+    (segment,) = running.state.segments
+    assert (segment.elements, segment.brought) == (2, 2)
+    assert sorted(bench.answers()) == [1]

@@ -225,13 +225,18 @@ def test_reports(bench, tmp_path, events):
 def test_windows_of_so_many_elements(bench, events):
     """Six triples, moving on by four; numbered in the order of time."""
     text = text_of(
-        "SELECT ?user ?p ?post", "WINDOW :w { ?user ?p ?post }", ("w", "[ELEMENTS 6 STEP 4]")
+        "SELECT ?user ?p ?post ?n",
+        f"WINDOW :w {{ ?user ?p ?post }} OPTIONAL {{ {FOLLOWED} }}",
+        ("w", "[ELEMENTS 6 STEP 4]"),
     )
-    given = answers_of(bench, text, events, files=3)
+    given = answers_of(bench, text, events, files=3, view={"change_interval": "1s"})
     distinct = sorted(set(events))[:-1]
     for number, rows in given.items():
         inside = distinct[max(0, 4 * number - 6) : 4 * number]
         assert sum(rows.values()) == len({data for _, data in inside})
+        users = {data.split()[0].strip("<>") for _, data in inside}
+        followed = {dict(row)["user"] for row in rows if "n" in dict(row)}
+        assert followed == {each for each in users if f"<{each}>" in FOLLOWERS}
         answer = bench.answers()[number]
         assert answer["at"] == inside[-1][0]
     assert sorted(given) == list(range(1, len(distinct) // 4 + 1))

@@ -16,6 +16,7 @@ from bestbefore.engine.job import Job
 from bestbefore.engine.jobs import WindowJob, answer_job, due_frame, window_job
 from bestbefore.engine.key_statistics import split_statistics
 from bestbefore.engine.last_answer import LastAnswer, operator_of
+from bestbefore.engine.needed_elements import needed_elements
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.records import Answered, MaintainedService, quality_of
 from bestbefore.engine.reports import reported
@@ -36,7 +37,7 @@ from bestbefore.spark.buffer import Buffer, Intake
 from bestbefore.spark.columns import FRESH
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import is_small, tune
-from bestbefore.spark.static_graphs import StaticGraphs
+from bestbefore.spark.static_graphs import StaticTables
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
 from bestbefore.windows import Instants
@@ -56,7 +57,7 @@ class BatchProcessor:
     report: Report
     clock: Clock
     state: State
-    static: StaticGraphs | None = None
+    static: StaticTables | None = None
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Process a batch, unless it was committed before a crash."""
@@ -64,7 +65,7 @@ class BatchProcessor:
             return
         started = monotonic_s()
         # A batch is likely to be as large as the one before.
-        expected = self.state.segments[-1].elements if self.state.segments else 0
+        expected = self.state.segments[-1].brought if self.state.segments else 0
         tune(batch.sparkSession, rows=expected)
         buffer, intake = self._take_in(batch, number)
         spark = tune(batch.sparkSession, rows=buffer.elements)
@@ -113,6 +114,7 @@ class BatchProcessor:
             watermark_ms=watermark_of(self.job, self.state),
             horizon_ms=self.clock() + self.job.clock_skew_ms,
             streams=tuple(each.name for each in self.job.streams),
+            needed=needed_elements(self.job),
         )
         if intake.quarantined:
             bad = buffer.quarantined(batch.sparkSession, name)
@@ -231,7 +233,7 @@ class BatchProcessor:
             mappings=job_a.mappings,
             slices=[spark.createDataFrame(each.slices) for each in maintained],
             due=due,
-            static=self.static,
+            static=self.static.on(spark) if self.static else None,
         )
         last = self._last_answer(self.state)
         rows = rows.persist() if last.needed else rows

@@ -23,7 +23,7 @@ from bestbefore.spark.columns import STREAM
 from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.spark.sources import file_failure
-from bestbefore.spark.static_graphs import StaticGraphs, read_graphs
+from bestbefore.spark.static_graphs import StaticTables, read_graphs
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
 
@@ -196,7 +196,7 @@ class Engine:
         return stream.source.stream(self.spark)
 
 
-def _static(job: Job) -> StaticGraphs | None:
+def _static(job: Job) -> StaticTables | None:
     if not job.graphs:
         return None
     return read_graphs(job.query.default_graphs, job.query.named_graphs, job.graphs)

@@ -1,5 +1,6 @@
 """What a job means, for people: effective settings, algebra, keys and Spark plans."""
 
+from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,11 +20,13 @@ from bestbefore.query import (
     describe_algebra,
     print_query,
 )
+from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.answers import evaluations
-from bestbefore.spark.columns import AT, FRESH, OPENING, TIME, WINDOW, column_of
+from bestbefore.spark.columns import AT, FRESH, OPENING, TIME, TRIPLE, WINDOW, column_of
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import tune
 from bestbefore.spark.sources import mapping_of
+from bestbefore.spark.static_graphs import StaticGraphs
 from bestbefore.time import format_duration
 from bestbefore.windows import Instants, SlidingWindow
 
@@ -100,26 +103,32 @@ def _thresholds(job: ServiceJob) -> list[str]:
 
 
 def describe_query(query: ContinuousQuery, plan: QueryPlan) -> Sections:
-    """The query in RSP-QL, its algebra after rewriting, its join keys and its units."""
-    lines = [_window_line(each) for each in plan.windows]
-    for each in plan.services:
-        key = _names(each.join_key)
-        lines += [
-            f"service: <{each.iri}>, variables: {_names(each.variables)}",
-            f"join key: {key}",
-            (
-                f"unit: all view rows with the same {key}, unless a job's view.refresh_key says "
-                "otherwise; one refresh replaces them"
-            ),
-        ]
-    return [
+    """The query in RSP-QL, its algebra after rewriting, its windows, join keys and units."""
+    windows = [line for each in plan.windows for line in _window_lines(each)]
+    services = [line for each in plan.services for line in _service_lines(each)]
+    sections = [
         ("query", print_query(query)),
         ("algebra", describe_algebra(plan.around)),
-        ("join key and units", "\n".join(lines)),
+        ("windows", "\n".join(windows)),
     ]
+    return [*sections, ("services", "\n".join(services))] if services else sections
 
 
-def _window_line(plan: WindowPlan) -> str:
+def _service_lines(plan: ServicePlan) -> list[str]:
+    key = _names(plan.join_key)
+    windows = " or ".join if plan.alternative else " and ".join
+    lines = [
+        f"service: <{plan.iri}>, variables: {_names(plan.variables)}",
+        f"join key: {key}, bound by {windows(f'<{each.name}>' for each in plan.windows)}",
+        (
+            f"unit: all view rows with the same {key}, unless a job's view.refresh_key says "
+            "otherwise; one refresh replaces them"
+        ),
+    ]
+    return lines + [f"FILTER threshold: {each}" for each in plan.thresholds]
+
+
+def _window_lines(plan: WindowPlan) -> list[str]:
     window = plan.window
     match window.extent:
         case TimeWindow(width, slide):
@@ -127,7 +136,11 @@ def _window_line(plan: WindowPlan) -> str:
         case CountWindow(size, step):
             spans = f"{size} elements, moving on by {step}"
     streams = ", ".join(f"<{each}>" for each in window.streams)
-    return f"window: <{window.name}> over {streams}, {spans}, variables: {_names(plan.variables)}"
+    return [
+        f"window: <{window.name}> over {streams}, {spans}, variables: {_names(plan.variables)}",
+        f"used outside: {_names(plan.outputs) or 'nothing but how many mappings there are'}",
+        f"looks at: {', '.join(map(str, plan.needed)) or 'no triples'} (_ is any term)",
+    ]
 
 
 def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan) -> Sections:
@@ -136,7 +149,7 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
     instants = Instants(tuple(_stand_in(each.window) for each in plan.windows))
     # An empty or literal table would be optimised away, and the plan with it.
     rows = session.range(1)
-    elements = rows.selectExpr(f"id AS {TIME}", *(f"string(id) AS {name}" for name in "spo"))
+    elements = rows.selectExpr(f"id AS {TIME}", *_texts(TRIPLE))
     streams = tuple(each.window.streams for each in plan.windows)
     contents = WindowContents(elements, instants, streams, 1, 1)
     job_a = window_job(plan, contents)
@@ -148,11 +161,24 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
         mappings=job_a.mappings,
         slices=[_slice(rows, each) for each in plan.services],
         due=due,
+        static=_static(query, rows),
     )
     return [
         ("Spark job A: windows and key statistics", _plan(job_a.statistics)),
         ("Spark job B: join and answers", _plan(evaluations(answers, due, contents))),
     ]
+
+
+def _static(query: ContinuousQuery, rows: DataFrame) -> StaticGraphs:
+    return StaticGraphs(
+        default=rows.selectExpr(*_texts(TRIPLE)),
+        named=rows.selectExpr(*_texts(("g", *TRIPLE))),
+        names=tuple(encode(IRI(each)) for each in query.named_graphs),
+    )
+
+
+def _texts(columns: Iterable[str]) -> list[str]:
+    return [f"string(id) AS `{each}`" for each in columns]
 
 
 def _stand_in(window: NamedWindow) -> SlidingWindow:
@@ -162,7 +188,7 @@ def _stand_in(window: NamedWindow) -> SlidingWindow:
 
 
 def _slice(rows: DataFrame, plan: ServicePlan) -> DataFrame:
-    texts = [f"string(id) AS `{column_of(each.name)}`" for each in plan.variables]
+    texts = _texts(column_of(each.name) for each in plan.variables)
     return rows.selectExpr(f"id AS {WINDOW}", f"double(id) AS {FRESH}", *texts)
 
 

@@ -20,6 +20,11 @@ def check_service(job: ServiceJob) -> None:
     """Refuse a service whose parts contradict each other, and say what would fit."""
     given = {Need.FILTER} if job.threshold else set[Need]()
     job.policy.require(given, where="this query")
+    if isinstance(job.window.extent, CountWindow) and job.view.change_interval_ms is None:
+        raise JobError(
+            f"the window <{job.window.name}> counts elements, so it has no width in time to stand "
+            'for change intervals: give view.change_interval, for example "1h"'
+        )
     if job.view.interval_predicate and len(job.refresh_key) != 1:
         raise JobError(
             "view.interval_predicate needs a subject, and a unit is named by several variables, "

@@ -212,11 +212,11 @@ def answer_job(  # noqa: PLR0913 - what an answer is made of
     }
     dataset = Dataset(windows=windows, services=services, origin=lambda: due)
     if static is not None:
-        spark, span = due.sparkSession, (contents.first, contents.last)
+        span = contents.first, contents.last
         dataset = replace(
             dataset,
-            graph=static.default_graph(spark, *span),
-            named=static.named_graphs(spark, *span),
+            graph=static.default_graph(*span),
+            named=static.named_graphs(*span),
             graph_names=static.names,
         )
     return answer_rows(compile_pattern(plan.around, dataset), query.form, contents)

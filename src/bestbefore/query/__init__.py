@@ -47,6 +47,7 @@ from bestbefore.query.continuous import (
 from bestbefore.query.dataset import DatasetClause
 from bestbefore.query.description import describe_algebra
 from bestbefore.query.expressions import Expression, Variable
+from bestbefore.query.needed_triples import TripleShape
 from bestbefore.query.parsing import parse_query, parse_sparql
 from bestbefore.query.plan import QueryPlan, ServicePlan, WindowPlan, plan
 from bestbefore.query.printing import print_expression, print_pattern
@@ -89,6 +90,7 @@ __all__ = [
     "Threshold",
     "TimeWindow",
     "TriplePattern",
+    "TripleShape",
     "Union",
     "Values",
     "Variable",

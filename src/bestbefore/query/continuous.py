@@ -46,16 +46,6 @@ class NamedWindow:
     extent: TimeWindow | CountWindow
 
     @property
-    def stream(self) -> str:
-        """The only stream of the window."""
-        if len(self.streams) > 1:
-            raise UnsupportedSparql(
-                f"the window <{self.name}> is over {len(self.streams)} streams; "
-                "this version runs windows over one"
-            )
-        return self.streams[0]
-
-    @property
     def time(self) -> TimeWindow:
         """The extent of a window in time."""
         if isinstance(self.extent, CountWindow):

@@ -1,10 +1,7 @@
 """The plan of a query: its windows, its services, and the keys that join them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
-from bestbefore.errors import UnsupportedSparql
 from bestbefore.query.algebra import (
     Pattern,
     Service,
@@ -16,22 +13,25 @@ from bestbefore.query.algebra import (
 )
 from bestbefore.query.continuous import ContinuousQuery, NamedWindow
 from bestbefore.query.join_keys import join_key
+from bestbefore.query.needed_triples import TripleShape, needed_triples
 from bestbefore.query.plan_checks import check_query
 from bestbefore.query.rewrites import rewrite
 from bestbefore.query.thresholds import Threshold, find_thresholds
 from bestbefore.query.window_outputs import window_outputs
 
-_Clause = TypeVar("_Clause")
-
 
 @dataclass(frozen=True, slots=True)
 class WindowPlan:
-    """A WINDOW clause: its window, its pattern and variables, and those that others look at."""
+    """A WINDOW clause: its window, its pattern and variables, and those that others look at.
+
+    `needed` are the triples that the pattern can look at.
+    """
 
     window: NamedWindow
     pattern: Pattern
     variables: tuple[Variable, ...]
     outputs: tuple[Variable, ...]
+    needed: tuple[TripleShape, ...]
 
     @property
     def clause(self) -> Window:
@@ -63,62 +63,13 @@ class ServicePlan:
 class QueryPlan:
     """What an engine needs to know of a query beside its algebra.
 
-    The clauses are in the order of `around`, the pattern that is evaluated. The properties of one
-    window or one service refuse a query that has several.
+    The clauses are in the order of `around`, the pattern that is evaluated.
     """
 
     windows: tuple[WindowPlan, ...]
     services: tuple[ServicePlan, ...]
     around: Pattern
     thresholds: tuple[Threshold, ...] = ()
-
-    @property
-    def threshold(self) -> Threshold | None:
-        """The FILTER that Filter rankers look at: the first of its kind."""
-        return self.thresholds[0] if self.thresholds else None
-
-    @property
-    def window(self) -> NamedWindow:
-        """The only window."""
-        return self._window.window
-
-    @property
-    def window_pattern(self) -> Pattern:
-        """The pattern of the only WINDOW clause."""
-        return self._window.pattern
-
-    @property
-    def window_variables(self) -> tuple[Variable, ...]:
-        """The variables of the only WINDOW clause."""
-        return self._window.variables
-
-    @property
-    def window_outputs(self) -> tuple[Variable, ...]:
-        """The variables of the only WINDOW clause that anything outside of it looks at."""
-        return self._window.outputs
-
-    @property
-    def service(self) -> Service:
-        """The only SERVICE clause."""
-        return self._service.service
-
-    @property
-    def service_variables(self) -> tuple[Variable, ...]:
-        """The variables of the only SERVICE clause."""
-        return self._service.variables
-
-    @property
-    def join_key(self) -> tuple[Variable, ...]:
-        """The variables that the only SERVICE clause shares with windows."""
-        return self._service.join_key
-
-    @property
-    def _window(self) -> WindowPlan:
-        return _only(self.windows, "WINDOW", [each.window.name for each in self.windows])
-
-    @property
-    def _service(self) -> ServicePlan:
-        return _only(self.services, "SERVICE", [each.iri for each in self.services])
 
 
 def plan(query: ContinuousQuery) -> QueryPlan:
@@ -139,6 +90,7 @@ def _window_plans(query: ContinuousQuery, around: Pattern) -> tuple[WindowPlan, 
             each.pattern,
             visible_variables(each),
             window_outputs(each, around, query.form),
+            needed_triples(each.pattern),
         )
         for each in windows_of(around)
     )
@@ -148,12 +100,3 @@ def _service_plan(service: Service, around: Pattern, written: Pattern) -> Servic
     key, names = join_key(service, around), visible_variables(service)
     thresholds = find_thresholds(written, names)
     return ServicePlan(service, names, key.variables, key.windows, key.alternative, thresholds)
-
-
-def _only(clauses: Sequence[_Clause], keyword: str, names: list[str]) -> _Clause:
-    if len(clauses) > 1:
-        listed = ", ".join(f"<{name}>" for name in names)
-        raise UnsupportedSparql(
-            f"several {keyword} clauses ({listed}) are not supported in this version; write one"
-        )
-    return clauses[0]

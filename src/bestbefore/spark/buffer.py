@@ -15,11 +15,12 @@ _AHEAD = "the timestamp lies ahead of the clock"
 
 @dataclass(frozen=True)
 class Segment:
-    """The elements that one batch added (or merged) to the buffer."""
+    """The elements that one batch added (or merged) to the buffer, and how many it brought."""
 
     name: str
     latest_ms: int
     elements: int = 0
+    brought: int = 0
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,7 @@ class Intake:
     """What one batch brought: counts, and the span of its elements' times."""
 
     elements: int
+    needed: int
     late: int
     ahead: int
     quarantined: int
@@ -50,14 +52,16 @@ class Buffer:
         watermark_ms: int | None,
         horizon_ms: int,
         streams: tuple[str, ...] = (),
+        needed: str = "true",
     ) -> tuple["Buffer", Intake]:
         """Write a batch as a segment, in one job; a repeated batch overwrites its own segment.
 
+        Elements that are not `needed`, a condition in SQL, are counted but not written.
         Elements before the watermark are late: counted and left out. Elements after the horizon
         are put into quarantine: one wrong clock must not close every window before its time.
         When segments become many, the new one takes over the elements of the old ones.
         """
-        judgement = _Judgement(watermark_ms, horizon_ms, streams)
+        judgement = _Judgement(watermark_ms, horizon_ms, streams, needed)
         observation = Observation()
         written = judgement.kept(batch.observe(observation, *judgement.counts()))
         merge = len(self.segments) >= _MOST_SEGMENTS
@@ -67,8 +71,9 @@ class Buffer:
         written.write.mode("overwrite").parquet(f"{self.root}/{name}")
         intake = _intake(observation.get, streams)
         merged = [each.latest_ms for each in self.segments] if merge else []
-        elements = intake.elements + (self.elements if merge else 0)
-        segment = Segment(name, max([intake.latest_ms or 0, *merged]), elements)
+        elements = intake.needed + (self.elements if merge else 0)
+        latest_ms = max([intake.latest_ms or 0, *merged])
+        segment = Segment(name, latest_ms, elements, brought=intake.elements)
         return replace(self, segments=(*(() if merge else self.segments), segment)), intake
 
     @property
@@ -100,6 +105,7 @@ class _Judgement:
     watermark_ms: int | None
     horizon_ms: int
     streams: tuple[str, ...] = ()
+    needed: str = "true"
 
     @property
     def _late(self) -> str:
@@ -113,6 +119,7 @@ class _Judgement:
         """What the batch brought, to be observed while it is written."""
         return [
             F.expr(f"count_if({self._element}) AS elements"),
+            F.expr(f"count_if({self._element} AND ({self.needed})) AS needed"),
             F.expr(f"count_if(reason IS NULL AND {self._late}) AS late"),
             F.expr(f"count_if(reason IS NULL AND time > {self.horizon_ms}) AS ahead"),
             F.expr("count_if(reason IS NOT NULL) AS bad"),
@@ -133,7 +140,8 @@ class _Judgement:
         ]
         raw = f"CASE WHEN {ahead} THEN to_json(struct(time, s, p, o)) ELSE raw END AS raw"
         reason = f"CASE WHEN {ahead} THEN '{_AHEAD}' ELSE reason END AS reason"
-        return batch.filter(f"reason IS NOT NULL OR NOT ({self._late})").selectExpr(
+        good = f"NOT ({self._late}) AND (({self.needed}) OR {ahead})"
+        return batch.filter(f"reason IS NOT NULL OR ({good})").selectExpr(
             *columns, STREAM, EVENT, raw, reason
         )
 
@@ -142,6 +150,7 @@ def _intake(metrics: dict[str, int | None], streams: tuple[str, ...]) -> Intake:
     times = {name: metrics[f"latest{place}"] for place, name in enumerate(streams)}
     return Intake(
         elements=metrics["elements"] or 0,
+        needed=metrics["needed"] or 0,
         late=metrics["late"] or 0,
         ahead=metrics["ahead"] or 0,
         quarantined=(metrics["bad"] or 0) + (metrics["ahead"] or 0),

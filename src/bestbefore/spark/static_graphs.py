@@ -55,26 +55,40 @@ def read_graph(path: Path, *, scope: str) -> list[tuple[str, str, str]]:
 class StaticGraphs:
     """The static graphs of a query: the merged default graph, and the named ones."""
 
+    default: DataFrame
+    named: DataFrame
+    names: tuple[str, ...]
+
+    def default_graph(self, first: int, last: int) -> StaticGraph:
+        """The default graph, for the evaluations from `first` to `last`."""
+        return StaticGraph(self.default, first, last)
+
+    def named_graphs(self, first: int, last: int) -> StaticGraph:
+        """The named graphs, for the evaluations from `first` to `last`."""
+        return StaticGraph(self.named, first, last)
+
+
+@dataclass(frozen=True)
+class StaticTables:
+    """The static graphs of a query as they were read."""
+
     default: pa.Table
     named: pa.Table
     names: tuple[str, ...]
 
-    def default_graph(self, spark: SparkSession, first: int, last: int) -> StaticGraph:
-        """The default graph, for the evaluations from `first` to `last`."""
-        return StaticGraph(spark.createDataFrame(self.default), first, last)
-
-    def named_graphs(self, spark: SparkSession, first: int, last: int) -> StaticGraph:
-        """The named graphs, for the evaluations from `first` to `last`."""
-        return StaticGraph(spark.createDataFrame(self.named), first, last)
+    def on(self, spark: SparkSession) -> StaticGraphs:
+        """The graphs as DataFrames of a session."""
+        default, named = map(spark.createDataFrame, (self.default, self.named))
+        return StaticGraphs(default, named, self.names)
 
 
 def read_graphs(
     default: Sequence[str], named: Sequence[str], paths: Mapping[str, Path]
-) -> StaticGraphs:
+) -> StaticTables:
     """Read the graphs of a query from the files that stand for their IRIs."""
     wanted = dict.fromkeys((*default, *named))
     read = {iri: read_graph(paths[iri], scope=f"g{place}") for place, iri in enumerate(wanted)}
-    return StaticGraphs(
+    return StaticTables(
         default=_table("spo", {each for iri in default for each in read[iri]}),
         named=_table("gspo", {(encode(IRI(iri)), *each) for iri in named for each in read[iri]}),
         names=tuple(encode(IRI(iri)) for iri in named),

@@ -155,7 +155,7 @@ def test_a_refresh_key_of_the_join_key_s_variables_is_the_join_key():
 def test_a_filter_policy_is_fine_with_a_filter():
     text = QUERY.replace("?followers } }", "?followers } FILTER(?followers > 5) }")
     job = read_job(tables(query={"text": text}, policy={"name": "WBM.F+(alpha=0.3)"}))
-    assert job.plan.threshold.number == 5
+    assert job.plan.thresholds[0].number == 5
 
 
 def maintenance_of(**sections):

@@ -70,5 +70,5 @@ def test_names_may_be_keywords():
           }"""
     query = parse_query(text)
     assert query.name == "service"
-    assert plan(query).window.name == "http://e/window"
-    assert plan(query).service.iri == "service"
+    assert plan(query).windows[0].window.name == "http://e/window"
+    assert plan(query).services[0].iri == "service"

@@ -22,7 +22,7 @@ def test_the_influencer_query(influencers):
     assert shell.output is OutputOperator.RSTREAM
     assert shell.name == E + "influencers"
     (window,) = shell.windows
-    assert (window.name, window.stream) == (E + "w", E + "mentions")
+    assert (window.name, window.streams) == (E + "w", (E + "mentions",))
     assert (window.width_ms, window.slide_ms) == (600_000, 60_000)
     assert not window.tumbling
     assert [token.text for token in shell.body[:5]] == [
@@ -60,7 +60,8 @@ def test_prologue_before_and_after_register():
     )
     shell = shell_of(text)
     assert shell.name == "http://base/x/b/q"
-    assert (shell.windows[0].name, shell.windows[0].stream) == ("http://base/x/w", "http://a/s")
+    (window,) = shell.windows
+    assert (window.name, window.streams) == ("http://base/x/w", ("http://a/s",))
 
 
 @pytest.mark.parametrize(

@@ -52,5 +52,5 @@ def test_only_filters_around_the_clauses_count(registered):
 
 def test_the_first_is_the_one_that_counts(registered):
     found = plan(parse_query(registered(f"{CLAUSES} FILTER(?n > 5 && ?m > 6)")))
-    assert str(found.threshold) == "?n > 5"
-    assert plan(parse_query(registered(CLAUSES))).threshold is None
+    assert str(found.thresholds[0]) == "?n > 5"
+    assert plan(parse_query(registered(CLAUSES))).thresholds == ()

@@ -1,0 +1,39 @@
+"""Which elements of the streams a job keeps: those that a window can ever look at."""
+
+from collections.abc import Iterable
+
+from bestbefore.engine.job import Job
+from bestbefore.engine.reports import ReportStrategy
+from bestbefore.engine.schedule import counts_elements
+from bestbefore.query import Describe, TripleShape
+from bestbefore.rdf.terms import encode
+from bestbefore.spark.columns import STREAM, TRIPLE
+from bestbefore.spark.sql import quote
+
+_BY_CONTENT = (ReportStrategy.CONTENT_CHANGE, ReportStrategy.NON_EMPTY)
+
+
+def needed_elements(job: Job) -> str:
+    """The condition, in SQL, on the elements that are worth a place in the buffer.
+
+    All are where their number counts, or all that a window holds.
+    """
+    whole = job.report.strategy in _BY_CONTENT or isinstance(job.query.form, Describe)
+    if whole or counts_elements(job):
+        return "true"
+    conditions = [
+        f"({STREAM} IN ({', '.join(map(quote, streams))}) AND {_any_of(each.needed)})"
+        for each, streams in zip(job.plan.windows, job.streams_of_windows(), strict=True)
+    ]
+    return " OR ".join(conditions) or "false"
+
+
+def _any_of(shapes: Iterable[TripleShape]) -> str:
+    return f"({' OR '.join(map(_condition, shapes)) or 'false'})"
+
+
+def _condition(shape: TripleShape) -> str:
+    named = zip(TRIPLE, shape.terms, strict=True)
+    return (
+        " AND ".join(f"{place} = {quote(encode(term))}" for place, term in named if term) or "true"
+    )

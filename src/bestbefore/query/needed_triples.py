@@ -1,0 +1,74 @@
+"""Needed triples: those that a pattern can look at, told by the constants it names.
+
+What no WINDOW can look at need not be kept: the buffer is filtered by these shapes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bestbefore.query.algebra import BGP, PathPattern, Pattern, PatternTerm, walk
+from bestbefore.query.paths import Link, NegatedSet, Path, ZeroOrMore, ZeroOrOne, steps
+from bestbefore.rdf.terms import IRI, Literal, to_sparql
+
+Constant = IRI | Literal | None
+
+
+@dataclass(frozen=True, slots=True)
+class TripleShape:
+    """Triples with these terms; None is any term."""
+
+    subject: Constant = None
+    predicate: Constant = None
+    object: Constant = None
+
+    def covers(self, other: "TripleShape") -> bool:
+        """Whether it admits all that the other does."""
+        pairs = zip(self.terms, other.terms, strict=True)
+        return all(mine is None or mine == theirs for mine, theirs in pairs)
+
+    @property
+    def terms(self) -> tuple[Constant, Constant, Constant]:
+        """The three places."""
+        return self.subject, self.predicate, self.object
+
+    def __str__(self) -> str:
+        return " ".join("_" if each is None else to_sparql(each) for each in self.terms)
+
+
+ANY_TRIPLE = TripleShape()
+
+
+def needed_triples(pattern: Pattern) -> tuple[TripleShape, ...]:
+    """The shapes of all triples that can change what a pattern finds, none within another."""
+    found = tuple(dict.fromkeys(shape for node in walk(pattern) for shape in _shapes(node)))
+    return tuple(
+        shape
+        for shape in found
+        if not any(other != shape and other.covers(shape) for other in found)
+    )
+
+
+def _shapes(pattern: Pattern) -> Iterator[TripleShape]:
+    match pattern:
+        case BGP(patterns):
+            for each in patterns:
+                terms = (each.subject, each.predicate, each.object)
+                yield TripleShape(*map(_constant, terms))
+        case PathPattern(_, path, _):
+            yield from _path_shapes(path)
+
+
+def _path_shapes(path: Path) -> Iterator[TripleShape]:
+    match path:
+        case Link(predicate):
+            yield TripleShape(predicate=predicate)
+        case NegatedSet() | ZeroOrMore() | ZeroOrOne():
+            # A path of no steps connects each term of the graph with itself.
+            yield ANY_TRIPLE
+        case _:
+            for each in steps(path):
+                yield from _path_shapes(each)
+
+
+def _constant(term: PatternTerm) -> Constant:
+    return term if isinstance(term, IRI | Literal) else None

@@ -1,0 +1,15 @@
+"""The Spark plans that `explain` shows, for the queries whose plans are stored as text."""
+
+import pytest
+
+from bestbefore.engine.explanation import describe_plans
+from bestbefore.query import parse_query, plan
+from tests.golden.test_query_plans import QUERIES
+
+
+@pytest.mark.parametrize("path", QUERIES, ids=lambda path: path.stem)
+def test_both_jobs_of_a_query_can_be_shown(spark, path):
+    query = parse_query(path.read_text())
+    first, second = describe_plans(spark, query, plan(query))
+    assert "window" in first[1]
+    assert "Physical Plan" in second[1]
