@@ -74,7 +74,7 @@ def found_elsewhere(query, elements, number):
     )
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(
     query=selects(),
     graph=graphs,

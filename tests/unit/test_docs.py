@@ -32,7 +32,7 @@ def test_the_readme_s_query_and_job_are_a_job(tmp_path):
     (tmp_path / "influencers.rq").write_text(query)
     read = read_job(tomllib.loads(job), folder=tmp_path)
     assert read.services[0].budget == 10
-    assert [each.name for each in read.plan.join_key] == ["user"]
+    assert [each.name for each in read.plan.services[0].join_key] == ["user"]
 
 
 def test_the_page_on_the_job_file_shows_a_job(tmp_path):

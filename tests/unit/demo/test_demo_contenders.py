@@ -8,8 +8,9 @@ from bestbefore.query import parse_query, plan
 
 def test_the_query_is_the_papers_one():
     found = plan(parse_query(QUERY))
-    assert [variable.name for variable in found.join_key] == ["user"]
-    assert (found.window.width_ms, found.window.slide_ms) == (6000, 1000)
+    (window,), (service,) = found.windows, found.services
+    assert [variable.name for variable in service.join_key] == ["user"]
+    assert (window.window.width_ms, window.window.slide_ms) == (6000, 1000)
 
 
 def test_every_contender_is_a_job_that_can_be_loaded(cast, tmp_path):
