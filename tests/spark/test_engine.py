@@ -320,6 +320,8 @@ def test_a_checkpoint_of_another_query_or_another_format_is_refused(bench, servi
     bench.run(bench.job(), service)
     with pytest.raises(StateError, match="belongs to another query"):
         bench.run(bench.job(query("SELECT ?user")), service)
+    with pytest.raises(StateError, match="query.report = 'non-empty' looks at whole windows"):
+        bench.run(bench.job(query={"text": query(), "report": "non-empty"}), service)
     (commit,) = list((bench.folder / "checkpoint" / "commits").iterdir())[:1]
     commit.write_text(commit.read_text().replace('"format": 3', '"format": 99'))
     with pytest.raises(StateError, match="format 99, this version reads 3: upgrade bestbefore"):

@@ -16,7 +16,6 @@ from bestbefore.engine.job import Job
 from bestbefore.engine.jobs import WindowJob, answer_job, due_frame, window_job
 from bestbefore.engine.key_statistics import split_statistics
 from bestbefore.engine.last_answer import LastAnswer, operator_of
-from bestbefore.engine.needed_elements import needed_elements
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.records import Answered, MaintainedService, quality_of
 from bestbefore.engine.reports import reported
@@ -114,7 +113,7 @@ class BatchProcessor:
             watermark_ms=watermark_of(self.job, self.state),
             horizon_ms=self.clock() + self.job.clock_skew_ms,
             streams=tuple(each.name for each in self.job.streams),
-            needed=needed_elements(self.job),
+            needed=self.state.needed,
         )
         if intake.quarantined:
             bad = buffer.quarantined(batch.sparkSession, name)

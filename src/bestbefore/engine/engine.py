@@ -12,6 +12,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.engine.batch import BatchProcessor, Report
 from bestbefore.engine.job import AVAILABLE_NOW, Job, StreamJob
+from bestbefore.engine.needed_elements import keeping_needed
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, sink_of
 from bestbefore.engine.state import Commits, State
@@ -128,7 +129,7 @@ class Engine:
         """Start a job, or go on with it where its checkpoint stands."""
         rows = self._intake(job, streams or {})
         storage = storage_at(self.spark, job.checkpoint)
-        state = Commits(storage).latest(print_query(job.query))
+        state = keeping_needed(Commits(storage).latest(print_query(job.query)), job)
         served, state = self._served(job, storage, state, services or {})
         processor = BatchProcessor(
             job=job,

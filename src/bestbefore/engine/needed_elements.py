@@ -1,10 +1,13 @@
 """Which elements of the streams a job keeps: those that a window can ever look at."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from bestbefore.engine.job import Job
 from bestbefore.engine.reports import ReportStrategy
 from bestbefore.engine.schedule import counts_elements
+from bestbefore.engine.state import ALL_ELEMENTS, State
+from bestbefore.errors import StateError
 from bestbefore.query import Describe, TripleShape
 from bestbefore.rdf.terms import encode
 from bestbefore.spark.columns import STREAM, TRIPLE
@@ -20,12 +23,24 @@ def needed_elements(job: Job) -> str:
     """
     whole = job.report.strategy in _BY_CONTENT or isinstance(job.query.form, Describe)
     if whole or counts_elements(job):
-        return "true"
+        return ALL_ELEMENTS
     conditions = [
         f"({STREAM} IN ({', '.join(map(quote, streams))}) AND {_any_of(each.needed)})"
         for each, streams in zip(job.plan.windows, job.streams_of_windows(), strict=True)
     ]
     return " OR ".join(conditions) or "false"
+
+
+def keeping_needed(state: State, job: Job) -> State:
+    """A state whose buffer keeps what the job needs, unless it has left some of that out before."""
+    needed = needed_elements(job)
+    if state.batch >= 0 and state.needed not in (needed, ALL_ELEMENTS):
+        raise StateError(
+            f"the checkpoint {job.checkpoint} keeps only what the query's patterns look at, and "
+            f"query.report = {job.report.strategy.value!r} looks at whole windows: leave the "
+            "report as it was, or use another checkpoint.path"
+        )
+    return replace(state, needed=needed)
 
 
 def _any_of(shapes: Iterable[TripleShape]) -> str:

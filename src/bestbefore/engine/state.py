@@ -23,6 +23,9 @@ class Anchor:
     o: str = ""
 
 
+ALL_ELEMENTS = "true"
+
+
 @dataclass(frozen=True)
 class ViewState:
     """The durable form of a service's view, and what flexible allocation has saved for it."""
@@ -36,7 +39,8 @@ class ViewState:
 class State:
     """Where the query stands: what the next batch goes on from.
 
-    `answered` names the rows of the last answer, which ISTREAM and DSTREAM compare with.
+    `needed` is the condition on the elements that the buffer keeps; `answered` names the rows of
+    the last answer, which ISTREAM and DSTREAM compare with.
     """
 
     query: str
@@ -47,6 +51,7 @@ class State:
     next_evaluation: int = 1
     latest: Mapping[str, int] = field(default_factory=dict)
     segments: tuple[Segment, ...] = ()
+    needed: str = ALL_ELEMENTS
     views: Mapping[str, ViewState] = field(default_factory=dict)
     anchor: Anchor = field(default_factory=Anchor)
     answered: str = ""
