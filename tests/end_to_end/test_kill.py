@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 
 EX = "http://example.org/"
-BATCHES = 7
+BATCHES = 5
 JOB = """
 [query]
 text = '''
@@ -38,7 +38,7 @@ change_interval = "1s"
 
 @pytest.fixture
 def world(oxigraph, tmp_path):
-    """A server with 50 users and a stream of seven files, one batch each."""
+    """A server with 50 users and a stream of five files, one batch each."""
     triples = " ".join(f"<{EX}u{n}> <{EX}hasFollowers> {n * 97} ." for n in range(50))
     oxigraph.update(f"CLEAR ALL; INSERT DATA {{ {triples} }}")
     stream = tmp_path / "stream"
@@ -114,22 +114,22 @@ def test_killed_twice_and_started_again_gives_the_answers_of_an_undisturbed_run(
     checkpoint = disturbed.parent / "checkpoint"
 
     def in_the_middle_of_the_requests():
-        return any(checkpoint.glob("services/*/journal/batch-000000000002/*"))
+        return any(checkpoint.glob("services/*/journal/batch-000000000001/*"))
 
     def while_answers_are_written():
-        return any((disturbed.parent / "answers").glob("batch=000000000004/**/*"))
+        return any((disturbed.parent / "answers").glob("batch=000000000003/**/*"))
 
     assert kill_when(start(disturbed), in_the_middle_of_the_requests)
-    assert not (checkpoint / "commits" / "batch-000000000002.json").exists()
+    assert not (checkpoint / "commits" / "batch-000000000001.json").exists()
     assert kill_when(start(disturbed), while_answers_are_written)
     errors = finish(disturbed)
-    assert "evaluations of 2800 elements" in errors
+    assert "evaluations of 2000 elements" in errors
 
     expected, found = answers(undisturbed), answers(disturbed)
     numbers = [each["evaluation"] for each in found]
     assert Counter(numbers).most_common(1)[0][1] == 1
     assert sorted(numbers) == list(range(1, len(expected) + 1))
-    assert len(expected) >= 27
+    assert len(expected) >= 19
     by_number = {each["evaluation"]: each for each in expected}
     assert all(each == by_number[each["evaluation"]] for each in found)
     # The first window closes with the first element, a user without followers.
@@ -140,9 +140,6 @@ def test_killed_twice_and_started_again_gives_the_answers_of_an_undisturbed_run(
         for line in file.read_text().splitlines()
     ]
     assert recorded == sorted(numbers)
-    again = finish(disturbed)
-    assert "evaluations of 2800 elements" in again
-    assert answers(disturbed) == found
 
 
 def test_ctrl_c_stops_at_the_end_of_a_batch_and_the_next_run_goes_on(world):
@@ -160,5 +157,5 @@ def test_ctrl_c_stops_at_the_end_of_a_batch_and_the_next_run_goes_on(world):
     finish(job)
     found = answers(job)
     assert len(before) < len(found)
-    assert sorted(each["evaluation"] for each in found) == list(range(1, 29))
+    assert sorted(each["evaluation"] for each in found) == list(range(1, 21))
     assert all(each in found for each in before)

@@ -44,7 +44,7 @@ from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal, to_sparql
 
 from .patterns import EMPTY, with_labels_apart, without_clauses
 
-FIXED = settings(max_examples=1200, deadline=None, derandomize=True)
+FIXED = settings(max_examples=600, deadline=None, derandomize=True)
 E = "http://e/"
 GRAPHS = (f"{E}g", f"{E}h")
 TRIPLES = 12
@@ -224,7 +224,7 @@ def admits(shape, terms):
     return all(wanted is None or to_sparql(wanted) == term for wanted, term in pairs)
 
 
-@settings(FIXED, max_examples=300)
+@settings(FIXED, max_examples=200)
 @given(patterns())
 def test_triples_that_are_not_needed_change_no_solution(pattern):
     shapes, visible = needed_triples(pattern), visible_variables(pattern)

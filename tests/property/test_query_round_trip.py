@@ -40,7 +40,7 @@ from .patterns import (
     without_clauses,
 )
 
-FIXED = settings(max_examples=150, deadline=None, derandomize=True)
+FIXED = settings(max_examples=100, deadline=None, derandomize=True)
 
 template = st.lists(
     st.builds(

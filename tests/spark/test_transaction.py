@@ -80,14 +80,14 @@ def test_the_view_survives_with_its_ages_and_best_before_times(bench, service, j
 
 
 def test_snapshots_replace_journals_and_old_segments_go(bench, service, job, monkeypatch):
-    monkeypatch.setattr("bestbefore.engine.served_view._SNAPSHOT_EVERY", 4)
-    for number in range(6):
+    monkeypatch.setattr("bestbefore.engine.served_view._SNAPSHOT_EVERY", 3)
+    for number in range(4):
         bench.mention((11_000 + number * 5_000, number % 8))
     running = bench.run(job, service)
     checkpoint = bench.folder / "checkpoint"
-    assert running.state.view("bkg").snapshot_batch == 3
+    assert running.state.view("bkg").snapshot_batch == 2
     assert len(list((checkpoint / "services/bkg/view").iterdir())) == 1
-    assert all(int(each.name[-12:]) > 3 for each in (checkpoint / "services/bkg/journal").iterdir())
+    assert all(int(each.name[-12:]) > 2 for each in (checkpoint / "services/bkg/journal").iterdir())
     assert len(list((checkpoint / "buffer").iterdir())) <= 4
     assert list((checkpoint / "services/bkg/ledger").iterdir()) == []
     assert len(list((checkpoint / "commits").iterdir())) == 2
@@ -96,13 +96,13 @@ def test_snapshots_replace_journals_and_old_segments_go(bench, service, job, mon
 
 
 def test_many_small_batches_in_one_window_are_merged_into_one_segment(bench, service, monkeypatch):
-    monkeypatch.setattr("bestbefore.spark.buffer._MOST_SEGMENTS", 3)
-    for number in range(8):
-        bench.mention((1_000 + number * 10, number % 8))
+    monkeypatch.setattr("bestbefore.spark.buffer._MOST_SEGMENTS", 2)
+    for number in range(4):
+        bench.mention((1_000 + number * 10, number))
     bench.mention((6_000, 0))
     running = bench.run(bench.job(), service)
-    assert len(running.state.segments) <= 3
-    assert len(bench.rows()[1]) == 8
+    assert len(running.state.segments) <= 2
+    assert len(bench.rows()[1]) == 4
 
 
 @pytest.mark.parametrize("windows", [1, 100])
