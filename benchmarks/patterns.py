@@ -1,9 +1,9 @@
 """WINDOW patterns over a million triples, against DataFrame code written by hand.
 
 Both read the same Parquet file and give the same mappings of the same windows, each with the number
-of windows it stays for (L of acqua, which the policies need); a ratio of 1.3 means 1.3 times the
-time of the code by hand. By hand means: copy every triple to its windows, keep the latest of equal
-ones, join on the window and the keys.
+of windows it stays for (L of acqua, which the policies need) and equal ones counted; a ratio of 1.3
+means 1.3 times the time of the code by hand. By hand means: copy every triple to its windows, keep
+the latest of equal ones, join on the window and the keys.
 """
 
 import tempfile
@@ -59,7 +59,9 @@ def path(of: Callable[[str], DataFrame]) -> DataFrame:
 
 
 CASES = (
-    Case("influencer", "?x :p0 ?a", "xa", lambda of: of("p0").toDF("w", "x", "a", "t")),
+    # As the query of the influencers has it, which asks for users and not for posts.
+    Case("influencer", "?x :p0 ?a", "x", lambda of: of("p0").toDF("w", "x", "a", "t")),
+    Case("one pattern", "?x :p0 ?a", "xa", lambda of: of("p0").toDF("w", "x", "a", "t")),
     Case("star of 3", "?x :p0 ?a ; :p1 ?b ; :p2 ?c", "xabc", star),
     Case("path of 2", "?x :p3 ?y . ?y :p3 ?z", "xyz", path),
 )
@@ -130,9 +132,11 @@ def by_hand(elements: DataFrame, case: Case) -> DataFrame:
         return copies.groupBy("w", "s", "o").agg(F.max("time").alias("t"))
 
     lasting = f"CAST(ceil((t + {WINDOW.width_ms}) / {WINDOW.slide_ms}) AS BIGINT) - w"
-    return case.by_hand(of).selectExpr(
-        "w", *case.columns, f"{lasting} AS remaining", "1L AS mappings"
-    )
+    found = case.by_hand(of)
+    ready = found.selectExpr("w", *case.columns, f"{lasting} AS remaining", "1L AS mappings")
+    if {*case.columns} == {*found.columns} - {"w", "t", "other"}:
+        return ready
+    return ready.groupBy("w", *case.columns, "remaining").agg(F.count("*").alias("mappings"))
 
 
 def checksum(frame: DataFrame) -> tuple[int, int]:

@@ -10,6 +10,12 @@ KNOWN_FAILURES = {
 }
 
 
+def check_known_failures(kind, tests):
+    """Each must be a test that there is."""
+    known = {name for each, name in KNOWN_FAILURES if each == kind}
+    assert known <= {str(each) for each in tests}
+
+
 def known_failure(kind, entry):
     """Why a test of this kind fails, or None if it must not."""
     return KNOWN_FAILURES.get((kind, str(entry)))

@@ -116,10 +116,11 @@ def describe_query(query: ContinuousQuery, plan: QueryPlan) -> Sections:
 
 def _service_lines(plan: ServicePlan) -> list[str]:
     key = _names(plan.join_key)
-    windows = " or ".join if plan.alternative else " and ".join
+    names = dict.fromkeys(f"<{each.name}>" for each in plan.windows)
+    windows = (" or " if plan.alternative else " and ").join(names)
     lines = [
         f"service: <{plan.iri}>, variables: {_names(plan.variables)}",
-        f"join key: {key}, bound by {windows(f'<{each.name}>' for each in plan.windows)}",
+        f"join key: {key}, bound by {windows}",
         (
             f"unit: all view rows with the same {key}, unless a job's view.refresh_key says "
             "otherwise; one refresh replaces them"

@@ -209,3 +209,20 @@ def test_windows_of_so_many_elements_stand_alone():
     sections = {"query": {"text": text}, "streams": {"s": {"source": "dataframe"}}}
     with pytest.raises(UnsupportedSparql, match="window <http://example.org/a> counts elements"):
         read_job(sections)
+
+
+def test_windows_of_so_many_elements_have_no_width_to_stand_for_change_intervals():
+    text = (
+        "PREFIX : <http://example.org/> REGISTER RSTREAM :q AS SELECT * "
+        "FROM NAMED WINDOW :w ON :s [ELEMENTS 5] "
+        "WHERE { WINDOW :w { ?x :p ?y } SERVICE :bkg { ?x :q ?z } }"
+    )
+    sections = {
+        "query": {"text": text},
+        "streams": {"s": {"source": "dataframe"}},
+        "services": {"bkg": {"endpoint": "http://127.0.0.1:9/none"}},
+        "budget": {"refreshes": 2},
+    }
+    with pytest.raises(JobError, match="counts elements.* give view.change_interval"):
+        read_job(sections)
+    assert read_job({**sections, "view": {"change_interval": "1h"}}).services[0].budget == 2

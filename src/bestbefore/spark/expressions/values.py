@@ -59,7 +59,7 @@ def constant(term: IRI | Literal) -> Value:
     if isinstance(term, Literal) and term.language is None:
         number = numbers.constant(term.lexical, term.datatype)
         if number is not None:
-            return Numbers(Cheap(number), term)
+            return Numbers(number, term)
         if encode(term) == f'"{term.lexical}"':
             return Strings(quote(term.lexical))
         if term.datatype == f"{XSD}boolean" and term.lexical in ("true", "false"):

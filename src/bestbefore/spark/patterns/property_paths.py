@@ -46,7 +46,7 @@ def _pairs(path: Path, ends: Ends, context: Context) -> Solutions:  # noqa: PLR0
     """The pairs of terms that a path connects, as often as it does."""
     match path:
         case Link(predicate):
-            return context.triples(f"p = {quote(encode(predicate))}", _FORWARD, "so")
+            return context.triples(f"p = {quote(encode(predicate))}", _FORWARD, ("s", "o"))
         case NegatedSet(forward, backward):
             return _other_links(forward, backward, context)
         case Inverse(inner):
