@@ -19,7 +19,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from rich.console import Console
 from rich.table import Table
 
-from bestbefore.engine import Engine, Quality, read_job
+from bestbefore.engine import Engine, Quality
+from bestbefore.job import read_job
 from bestbefore.spark.session import local_session
 from tests.oxigraph_server import Oxigraph, find_oxigraph
 

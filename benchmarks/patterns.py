@@ -20,10 +20,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from rich.console import Console
 from rich.table import Table
 
-from bestbefore.engine.jobs import window_job
 from bestbefore.query import parse_query, plan
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import local_session, tune
+from bestbefore.spark.window_mappings import window_job
 from bestbefore.windows import Instants, SlidingWindow
 
 EX = "http://example.org/"

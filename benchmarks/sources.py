@@ -19,7 +19,7 @@ from pyspark.sql import DataFrame, SparkSession
 from rich.console import Console
 from rich.table import Table
 
-from bestbefore.engine.stream_section import read_streams
+from bestbefore.job.streams import read_streams
 from bestbefore.spark.session import local_session, tune
 
 EX = "http://example.org/"

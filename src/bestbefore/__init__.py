@@ -4,12 +4,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bestbefore.engine import Engine, Job, Quality, load_job, read_job
+    from bestbefore.engine import Engine, Quality
     from bestbefore.experiments import simulate
+    from bestbefore.job import Job, load_job, read_job
 
 __all__ = ["Engine", "Job", "Quality", "load_job", "read_job", "simulate"]
 
-_HOMES = {"simulate": "bestbefore.experiments"}
+_HOMES = {
+    "Job": "bestbefore.job",
+    "load_job": "bestbefore.job",
+    "read_job": "bestbefore.job",
+    "simulate": "bestbefore.experiments",
+}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the public name stands for

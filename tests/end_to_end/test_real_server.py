@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from bestbefore.engine import Engine, read_job
+from bestbefore.engine import Engine
+from bestbefore.job import read_job
 
 EX = "http://example.org/"
 USERS = 60

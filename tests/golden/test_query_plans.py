@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bestbefore.engine.explanation import describe_query
+from bestbefore.job.explanation import describe_query
 from bestbefore.query import parse_query, plan
 
 QUERIES = sorted((Path(__file__).parent / "plans").glob("*.rq"))

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bestbefore.engine import Engine, read_job
-from bestbefore.engine.stream_section import read_streams
+from bestbefore.engine import Engine
+from bestbefore.job import read_job
+from bestbefore.job.streams import read_streams
 from bestbefore.service import Fetched, Loaded
 
 PREFIX = "PREFIX : <http://example.org/>\n"

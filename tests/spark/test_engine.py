@@ -340,6 +340,23 @@ def test_a_failing_sink_ends_the_run_with_one_line(bench, service):
         bench.run(bench.job(), service, sink=full)
 
 
+@pytest.mark.parametrize("value", ['"abc"', '"x"@en', f"<{EX}iri>", '""', '"1e999"'])
+def test_a_value_of_the_wrong_type_costs_its_own_row(bench, service, value):
+    window = "?user :score ?n BIND(?n + 1 AS ?more) FILTER(REGEX(STR(?n), '.') && 10 / ?n < 9)"
+    score = f"<{EX}score>"
+    bench.feed(
+        [
+            (1_000, f"<{EX}u1> {score} {value} ."),
+            (2_000, f'<{EX}u2> {score} "0"{INTEGER} .'),
+            (3_000, f'<{EX}u3> {score} "5"{INTEGER} .'),
+            (6_000, f"<{EX}u4> {score} {value} ."),
+        ]
+    )
+    job = bench.job(query("SELECT ?user ?more", window=window))
+    bench.run(job, service)
+    assert bench.rows() == {1: [(f"{EX}u3", "6")]}
+
+
 def test_the_buffer_keeps_only_what_a_window_can_look_at(bench, service):
     """Other triples are counted, and they move time on."""
     mention = f"<{EX}u1> <{EX}isMentionedIn> <{EX}p> ."

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bestbefore.engine.explanation import describe_plans
 from bestbefore.query import parse_query, plan
+from bestbefore.spark.explained_plans import describe_plans
 from tests.golden.test_query_plans import QUERIES
 
 SHOWN = [path for path in QUERIES if path.stem in ("static_graphs", "two_services", "two_windows")]

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bestbefore.engine.stream_section import read_streams
 from bestbefore.errors import InputError
+from bestbefore.job.streams import read_streams
 from bestbefore.rdf.terms import XSD, decode, to_sparql
 
 from .conftest import EX, TableService, query, source_of

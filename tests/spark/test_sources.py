@@ -8,8 +8,8 @@ import pyoxigraph as ox
 import pytest
 
 from bestbefore.engine import Engine
-from bestbefore.engine.stream_section import read_streams
 from bestbefore.errors import InputError
+from bestbefore.job.streams import read_streams
 from bestbefore.rdf.terms import IRI, XSD, Literal, encode
 from bestbefore.spark.sources import SparkSource
 

@@ -7,12 +7,12 @@ from collections import Counter
 
 import pytest
 
-from bestbefore.engine.explanation import describe_plans
-from bestbefore.engine.jobs import window_job
 from bestbefore.query import parse_query, plan
 from bestbefore.spark.columns import ELEMENTS
 from bestbefore.spark.content import WindowContents
+from bestbefore.spark.explained_plans import describe_plans
 from bestbefore.spark.session import tune
+from bestbefore.spark.window_mappings import window_job
 from bestbefore.windows import Instants, SlidingWindow
 
 from .conftest import EX, query

@@ -10,7 +10,7 @@ import pytest
 from typer.main import get_command
 
 from bestbefore.cli.main import app
-from bestbefore.engine import read_job
+from bestbefore.job import read_job
 from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
 from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers

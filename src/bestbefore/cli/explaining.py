@@ -6,10 +6,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bestbefore.engine import Job, load_job
-from bestbefore.engine.explanation import describe_job, describe_plans, describe_query
 from bestbefore.errors import JobError
+from bestbefore.job import Job, load_job
+from bestbefore.job.explanation import describe_job, describe_query
 from bestbefore.query import parse_query, plan
+from bestbefore.spark.explained_plans import describe_plans
 
 _QUERY_SIGNS = ("{", "\n", " ")
 

@@ -8,8 +8,9 @@ from threading import Event
 
 from rich.console import Console
 
-from bestbefore.engine import Engine, Quality, RunningQuery, load_job
-from bestbefore.engine.job import AVAILABLE_NOW, Job, ServiceJob
+from bestbefore.engine import Engine, Quality, RunningQuery
+from bestbefore.job import load_job
+from bestbefore.job.job import AVAILABLE_NOW, Job, ServiceJob
 from bestbefore.spark.session import local_session
 from bestbefore.time import format_duration, format_instant
 

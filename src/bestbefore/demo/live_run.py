@@ -12,8 +12,9 @@ from bestbefore.demo.contenders import WIDTH_S, Contender, write_job
 from bestbefore.demo.mentions import Mentions, mentions, writing
 from bestbefore.demo.truth import ChangeLog, read_answer
 from bestbefore.demo.world_process import WorldProcess
-from bestbefore.engine import Engine, Quality, RunningQuery, load_job
+from bestbefore.engine import Engine, Quality, RunningQuery
 from bestbefore.errors import WorkError
+from bestbefore.job import load_job
 from bestbefore.time import wall_clock_ms
 
 # From here to the first second of the run, the engine loads its view and starts.

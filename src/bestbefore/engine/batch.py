@@ -12,13 +12,10 @@ from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.engine.counting import count_elements
-from bestbefore.engine.job import Job
-from bestbefore.engine.jobs import WindowJob, answer_job, due_frame, window_job
 from bestbefore.engine.key_statistics import split_statistics
 from bestbefore.engine.last_answer import LastAnswer, operator_of
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.records import Answered, MaintainedService, quality_of
-from bestbefore.engine.reports import reported
 from bestbefore.engine.schedule import (
     Due,
     counts_elements,
@@ -30,16 +27,19 @@ from bestbefore.engine.schedule import (
 from bestbefore.engine.served_view import ServedView
 from bestbefore.engine.sinks import ANSWER, Sink
 from bestbefore.engine.state import Commits, State
-from bestbefore.engine.timeline import Timeline
-from bestbefore.spark.answers import evaluations
+from bestbefore.job.job import Job
+from bestbefore.spark.answers import answer_job, due_frame, evaluations
 from bestbefore.spark.buffer import Buffer, Intake
 from bestbefore.spark.columns import FRESH
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import is_small, tune
 from bestbefore.spark.static_graphs import StaticTables
+from bestbefore.spark.window_mappings import WindowJob, window_job
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
 from bestbefore.windows import Instants
+from bestbefore.windows.reports import reported
+from bestbefore.windows.timeline import Timeline
 
 Report = Callable[[Quality], None]
 

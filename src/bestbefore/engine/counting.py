@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from bestbefore.engine.job import Job
 from bestbefore.engine.schedule import Due
 from bestbefore.engine.state import Anchor, State
-from bestbefore.engine.timeline import Timeline
+from bestbefore.job.job import Job
 from bestbefore.query import CountWindow
 from bestbefore.spark.columns import TIME
 from bestbefore.windows import Instants, SlidingWindow
+from bestbefore.windows.timeline import Timeline
 
 _ORDER = (TIME, "s", "p", "o")
 

@@ -11,13 +11,13 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.engine.batch import BatchProcessor, Report
-from bestbefore.engine.job import AVAILABLE_NOW, Job, StreamJob
 from bestbefore.engine.needed_elements import keeping_needed
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, sink_of
 from bestbefore.engine.state import Commits, State
 from bestbefore.engine.view_start import service_pattern
 from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
+from bestbefore.job.job import AVAILABLE_NOW, Job, StreamJob
 from bestbefore.query import print_query
 from bestbefore.service import Service, SparqlClient
 from bestbefore.spark.columns import STREAM

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from bestbefore.engine.jobs import NON_EMPTY, REPORTED, SERVICE, key_column
+from bestbefore.arrays import Integers
 from bestbefore.maintenance import WindowUnits
-from bestbefore.maintenance.window_units import Integers, units_of_keys, units_of_links
+from bestbefore.maintenance.window_units import units_of_keys, units_of_links
 from bestbefore.query import QueryPlan
 from bestbefore.spark.columns import MAPPINGS, REMAINING, WINDOW, column_of
+from bestbefore.spark.window_mappings import NON_EMPTY, REPORTED, SERVICE, key_column
 from bestbefore.view import LocalView
 from bestbefore.view.keys import distinct_keys
 

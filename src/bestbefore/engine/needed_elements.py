@@ -3,15 +3,15 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from bestbefore.engine.job import Job
-from bestbefore.engine.reports import ReportStrategy
 from bestbefore.engine.schedule import counts_elements
 from bestbefore.engine.state import ALL_ELEMENTS, State
 from bestbefore.errors import StateError
+from bestbefore.job.job import Job
 from bestbefore.query import Describe, TripleShape
 from bestbefore.rdf.terms import encode
 from bestbefore.spark.columns import STREAM, TRIPLE
 from bestbefore.spark.sql import quote
+from bestbefore.windows.reports import ReportStrategy
 
 _BY_CONTENT = (ReportStrategy.CONTENT_CHANGE, ReportStrategy.NON_EMPTY)
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from bestbefore.engine.job import ServiceJob
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.walk import Maintained
+from bestbefore.job.job import ServiceJob
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bestbefore.engine.job import Job
 from bestbefore.engine.state import State
-from bestbefore.engine.timeline import Timeline
+from bestbefore.job.job import Job
 from bestbefore.query import CountWindow
 from bestbefore.windows import Instants, SlidingWindow
+from bestbefore.windows.timeline import Timeline
 
 # A leap in event time may make millions of empty windows due; past this many they are counted, not
 # answered one by one.

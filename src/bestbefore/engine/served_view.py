@@ -5,16 +5,16 @@ from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
-from bestbefore.engine.job import ServiceJob
 from bestbefore.engine.key_statistics import read_statistics
 from bestbefore.engine.state import State, ViewState
-from bestbefore.engine.timeline import Timeline
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.engine.walk import Maintained, Walk
+from bestbefore.job.job import ServiceJob
 from bestbefore.maintenance import Ledger
 from bestbefore.service import Service
 from bestbefore.storage import Storage, StorageFolder
 from bestbefore.view import Journal, LocalView, save_snapshot
+from bestbefore.windows.timeline import Timeline
 
 _SNAPSHOT_EVERY = 32
 

@@ -7,8 +7,8 @@ from typing import Protocol
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.engine.job import SinkJob
 from bestbefore.errors import JobError
+from bestbefore.job.job import SinkJob
 
 ANSWER = ("evaluation", "at", "window", "rows")
 _FILE_FORMATS = ("json", "parquet", "orc")

@@ -6,15 +6,15 @@ from itertools import chain
 from math import isnan
 from pathlib import Path
 
-from bestbefore.engine.job import ServiceJob
 from bestbefore.engine.state import ViewState
 from bestbefore.errors import StateError
+from bestbefore.job.job import ServiceJob
 from bestbefore.maintenance.maintainer import apply_refreshes
 from bestbefore.query import Threshold
 from bestbefore.query.printing import print_pattern
 from bestbefore.rdf.numbers import number_of
-from bestbefore.rdf.terms import IRI, to_sparql
-from bestbefore.service import Key, Row, Service, ServicePattern
+from bestbefore.rdf.terms import IRI, Key, Row, to_sparql
+from bestbefore.service import Service, ServicePattern
 from bestbefore.storage import Storage
 from bestbefore.view import (
     ChangeIntervals,

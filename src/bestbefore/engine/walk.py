@@ -7,17 +7,17 @@ from itertools import chain
 import numpy as np
 import pyarrow as pa
 
-from bestbefore.engine.job import ServiceJob
+from bestbefore.arrays import Integers, Scores
 from bestbefore.engine.key_statistics import KeyStatistics, WindowNeeds
-from bestbefore.engine.timeline import Timeline
 from bestbefore.engine.window_sets import WindowSets, window_sets
+from bestbefore.job.job import ServiceJob
 from bestbefore.maintenance import Election, Ledger, Moment, Situation, allowance, elect, savings
 from bestbefore.maintenance.best_before import fresh_probability
 from bestbefore.maintenance.maintainer import apply_refreshes
-from bestbefore.maintenance.window_units import Integers, Scores
 from bestbefore.service import Service
 from bestbefore.spark.columns import FRESH, WINDOW, column_of
 from bestbefore.view import ChangeIntervals, Journal, LocalView, Refreshed
+from bestbefore.windows.timeline import Timeline
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,11 @@ class Walk:
         return slices.table(self.view), outcomes
 
     def _moment(self, evaluation: int) -> Moment:
-        return self.timeline.moment(evaluation, self.job.window)
+        t_ms, timeline = self.timeline.at(evaluation), self.timeline
+        if timeline.slide_ms is None:
+            return Moment(t_ms, self.job.window.width_ms, self.job.window.slide_ms)
+        overlap = timeline.instants.windows[0].overlap
+        return Moment(t_ms, timeline.slide_ms * overlap, timeline.slide_ms)
 
     def _saved(self, evaluation: int, saved: int) -> int:
         """The savings after an evaluation; what a crash wasted was spent all the same."""

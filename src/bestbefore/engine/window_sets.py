@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bestbefore.arrays import Booleans
 from bestbefore.engine.key_statistics import WindowNeeds
-from bestbefore.maintenance.candidates import Booleans
 from bestbefore.maintenance.window_units import JoinKeys
 from bestbefore.view import Units
 

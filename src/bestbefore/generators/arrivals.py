@@ -4,10 +4,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bestbefore.arrays import Integers, Texts
 from bestbefore.errors import InputError
 from bestbefore.generators.limits import check_above, check_at_least, check_rows
 from bestbefore.generators.zipf import Floats, zipf_weights
-from bestbefore.traces import Integers, StreamTrace, Texts
+from bestbefore.traces import StreamTrace
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from bestbefore.arrays import Integers
 from bestbefore.errors import InputError
 from bestbefore.generators.limits import check_at_least
 from bestbefore.generators.zipf import zipf_weights
-from bestbefore.traces import Integers
 
 
 def random_links(

@@ -5,8 +5,9 @@ from typing import Literal
 
 import numpy as np
 
+from bestbefore.arrays import Integers, Texts
 from bestbefore.generators.limits import check_rows
-from bestbefore.traces import BackgroundTrace, Integers, Texts
+from bestbefore.traces import BackgroundTrace
 
 ChangeKind = Literal["periodic", "poisson"]
 

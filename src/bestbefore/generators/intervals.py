@@ -5,8 +5,8 @@ from statistics import NormalDist
 
 import numpy as np
 
+from bestbefore.arrays import Integers
 from bestbefore.generators.zipf import Floats
-from bestbefore.traces import Integers
 
 _Z90 = NormalDist().inv_cdf(0.9)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bestbefore.arrays import Integers
 from bestbefore.generators.arrivals import Alternation, poisson_arrivals
 from bestbefore.generators.bipartite import check_links, random_links
 from bestbefore.generators.changes import (
@@ -23,7 +24,7 @@ from bestbefore.generators.limits import (
     check_within,
 )
 from bestbefore.generators.names import by_name, numbered
-from bestbefore.traces import BackgroundTrace, Integers, Links, StreamTrace, Traces
+from bestbefore.traces import BackgroundTrace, Links, StreamTrace, Traces
 
 _MEAN_STEP = 30.0
 

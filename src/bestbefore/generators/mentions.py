@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from bestbefore.arrays import Integers
 from bestbefore.generators.arrivals import Arrivals
 from bestbefore.generators.zipf import Floats
-from bestbefore.traces import Integers
 
 MINUTE_MS = 60_000
 # How narrowly the number of keys in a minute is spread around its mean, and how many mentions

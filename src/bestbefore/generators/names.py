@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bestbefore.traces import Integers, Texts
+from bestbefore.arrays import Integers, Texts
 
 
 def numbered(prefix: str, count: int) -> Texts:

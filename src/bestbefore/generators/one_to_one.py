@@ -5,6 +5,7 @@ from typing import Literal
 
 import numpy as np
 
+from bestbefore.arrays import Integers
 from bestbefore.generators.arrivals import Alternation, poisson_arrivals, zipf_means
 from bestbefore.generators.changes import (
     ChangeKind,
@@ -28,7 +29,7 @@ from bestbefore.generators.limits import (
 )
 from bestbefore.generators.names import by_name, numbered
 from bestbefore.generators.zipf import Floats
-from bestbefore.traces import BackgroundTrace, Integers, Traces
+from bestbefore.traces import BackgroundTrace, Traces
 
 _MEAN_STEP = 30.0
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from bestbefore.arrays import Integers
 from bestbefore.generators.changes import Changes, levels
-from bestbefore.traces import Integers
 
 # A series that stays clear does so by at most this share of the threshold.
 _LARGEST_GAP = 0.5

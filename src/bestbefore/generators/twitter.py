@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bestbefore.arrays import Integers, Texts
 from bestbefore.errors import InputError
 from bestbefore.generators.changes import Changes, background_trace, random_steps
 from bestbefore.generators.correlation import correlate
@@ -20,7 +21,7 @@ from bestbefore.generators.mentions import MINUTE_MS, draw_keys_in_minute, draw_
 from bestbefore.generators.names import by_name, numbered
 from bestbefore.generators.snapshots import random_snapshot_changes, regular_snapshot_changes
 from bestbefore.generators.zipf import Floats, zipf_weights
-from bestbefore.traces import Integers, StreamTrace, Texts, Traces
+from bestbefore.traces import StreamTrace, Traces
 
 _MEDIAN_FOLLOWERS = 100_000
 _MEAN_STEP = 30.0

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bestbefore.maintenance.window_units import Integers, Scores
+from bestbefore.arrays import Integers, Scores
 
 
 def next_best_before(best_before_ms: Integers, interval_ms: Integers, t_ms: int) -> Integers:

@@ -6,11 +6,11 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from bestbefore.arrays import Booleans, Integers, Scores
 from bestbefore.errors import PolicyError
-from bestbefore.maintenance.window_units import Integers, JoinKeys, Scores, WindowUnits
+from bestbefore.maintenance.window_units import JoinKeys, WindowUnits
 from bestbefore.view.units import Units
 
-Booleans = NDArray[np.bool_]
 T = TypeVar("T", bound=np.generic)
 
 _FAR = np.finfo(np.float64).max

@@ -3,8 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from bestbefore.maintenance.window_units import Integers
-from bestbefore.view.units import Booleans
+from bestbefore.arrays import Booleans, Integers
 
 _RATES = 48
 

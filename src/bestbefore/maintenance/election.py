@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.rankers.ranker import NEVER
-from bestbefore.maintenance.window_units import Integers, Scores
 
 
 def elect_highest(scores: Scores, *, budget: int, rng: np.random.Generator) -> Integers:

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from bestbefore.arrays import Integers
 from bestbefore.maintenance.best_before import next_best_before
-from bestbefore.maintenance.window_units import Integers
 from bestbefore.view import LocalView, Refreshed
 from bestbefore.view.units import Units
 

@@ -5,12 +5,13 @@ from typing import cast
 
 import numpy as np
 
+from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.allocation import allowance, elect_flexibly
 from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle
 from bestbefore.maintenance.election import elect_highest
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.rankers import NEVER, Scorer, elects, scores
-from bestbefore.maintenance.window_units import Integers, Scores, WindowUnits
+from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.view.units import Units
 
 

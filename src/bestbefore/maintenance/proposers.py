@@ -4,8 +4,8 @@ from typing import Protocol
 
 import numpy as np
 
-from bestbefore.maintenance.candidates import Booleans
-from bestbefore.maintenance.window_units import Integers, WindowUnits
+from bestbefore.arrays import Booleans, Integers
+from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.registry import Registry
 
 Tiers = tuple[Integers, ...]

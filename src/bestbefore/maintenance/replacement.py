@@ -5,8 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from bestbefore.maintenance.candidates import Booleans
-from bestbefore.maintenance.window_units import Integers
+from bestbefore.arrays import Booleans, Integers
 from bestbefore.registry import Registry
 from bestbefore.view.units import Units
 

@@ -3,12 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bestbefore.arrays import Integers, Scores
 from bestbefore.view.links import Links
-
-Integers = NDArray[np.int64]
-Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)

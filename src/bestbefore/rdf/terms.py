@@ -25,6 +25,13 @@ _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROL = re.compile(r'[\\"\n\r\t\x00-\x1f\x7f]')
 
 
+Key = tuple[str, ...]
+"""The values of some variables as encoded terms: a join key, or the refresh key of a unit."""
+
+Row = tuple[str | None, ...]
+"""A mapping: one encoded term per variable, in an order known from elsewhere; None is unbound."""
+
+
 @dataclass(frozen=True, slots=True)
 class IRI:
     """An absolute IRI."""

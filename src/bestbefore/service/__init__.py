@@ -4,10 +4,11 @@ pattern + settings ─► request (query text) ─► endpoint (HTTP, retries) �
                                  └──────────── client ────────────┘
 """
 
+from bestbefore.rdf.terms import Key, Row
 from bestbefore.service.client import SparqlClient
 from bestbefore.service.limits import ClientSettings
 from bestbefore.service.request import ServicePattern, load_query, refresh_query, single_query
-from bestbefore.service.service import Fetched, Key, Loaded, Row, Service
+from bestbefore.service.service import Fetched, Loaded, Service
 
 __all__ = [
     "ClientSettings",

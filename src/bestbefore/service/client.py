@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from bestbefore.errors import ServiceError
+from bestbefore.rdf.terms import Key, Row
 from bestbefore.service.backoff import Sleep
 from bestbefore.service.endpoint import Call, Endpoint
 from bestbefore.service.limits import ClientSettings
@@ -20,7 +21,7 @@ from bestbefore.service.request import (
     refusal,
     single_query,
 )
-from bestbefore.service.service import Fetched, Key, Loaded, Row
+from bestbefore.service.service import Fetched, Loaded
 from bestbefore.time import Clock, monotonic_s, wall_clock_ms
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from bestbefore.errors import ServiceError
 from bestbefore.rdf.json_results import encode_json_term
-from bestbefore.service.service import Row
+from bestbefore.rdf.terms import Row
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _QUERY_REFUSED = frozenset({400, 413})

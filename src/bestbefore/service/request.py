@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bestbefore.errors import InputError
-from bestbefore.rdf.terms import IRI, Literal, decode, to_sparql
-from bestbefore.service.service import Key
+from bestbefore.rdf.terms import IRI, Key, Literal, decode, to_sparql
 
 _NAME = r"\w[\w\u00b7\u0300-\u036f\u203f\u2040]*"
 _TOKEN = re.compile(

@@ -4,11 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-Key = tuple[str, ...]
-"""A refresh key: one encoded term per key variable, in the order of the pattern's key."""
-
-Row = tuple[str | None, ...]
-"""A view row: one encoded term per variable, in the pattern's order; `None` is unbound."""
+from bestbefore.rdf.terms import Key, Row
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bestbefore.arrays import Booleans, Integers, Numbers
 from bestbefore.maintenance import WindowUnits
 from bestbefore.simulator.condition import Condition
-
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

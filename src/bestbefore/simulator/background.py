@@ -4,12 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bestbefore.arrays import Integers, Numbers
 from bestbefore.traces import BackgroundTrace
-
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
 
 NO_ROW = -1
 _NEVER_MS = np.int64(2**62)

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bestbefore.arrays import Booleans, Integers
 from bestbefore.maintenance import (
     Election,
     Moment,
@@ -31,9 +31,6 @@ from bestbefore.simulator.condition import Condition
 from bestbefore.simulator.scenario import Scenario
 from bestbefore.simulator.series import Series, empty_series
 from bestbefore.view.units import Units, new_units
-
-Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bestbefore.arrays import Integers
 from bestbefore.errors import InputError
 from bestbefore.maintenance import WindowUnits
 from bestbefore.simulator.background import (
@@ -20,8 +20,6 @@ from bestbefore.simulator.schedule import window_contents
 from bestbefore.traces import Notice, StreamTrace, Traces
 from bestbefore.view.links import Links, link
 from bestbefore.windows import SlidingWindow
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,11 @@
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bestbefore.arrays import Integers
 from bestbefore.maintenance.window_units import WindowUnits, units_of_keys, units_of_links
 from bestbefore.view.links import Links
 from bestbefore.windows import SlidingWindow
-
-Integers = NDArray[np.int64]
 
 
 def window_contents(

@@ -3,13 +3,10 @@
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bestbefore.arrays import Integers, Numbers
 from bestbefore.maintenance import Election
 from bestbefore.simulator.answers import Tally
-
-Numbers = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,15 +1,19 @@
-"""Answers: the solutions of all due windows as one row per evaluation.
+"""Job B of a batch: mappings and view slices joined, and answers as one row per evaluation.
 
 SELECT answers with a row per mapping; CONSTRUCT and DESCRIBE with a row per triple, in the columns
 `subject`, `predicate` and `object`; ASK with one row, whose `boolean` says whether there is any
 mapping.
 """
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import assert_never
 
-from pyspark.sql import DataFrame
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from bestbefore.query import ContinuousQuery, QueryPlan
 from bestbefore.query.algebra import (
     Ask,
     Construct,
@@ -29,19 +33,68 @@ from bestbefore.spark.columns import (
     MAPPINGS,
     OPENING,
     PLACE,
+    REMAINING,
     TO_WINDOW,
     WINDOW,
     column_of,
 )
 from bestbefore.spark.content import WindowContents
-from bestbefore.spark.patterns import TripleSource
+from bestbefore.spark.patterns import Dataset, TripleSource, compile_pattern
 from bestbefore.spark.sql import NO_TERM, Cheap, name, quote
+from bestbefore.spark.static_graphs import StaticGraphs
+from bestbefore.windows import Timeline
 
 _NUMBER, _SHARE, _ORDER = "#", "~", "+"
 _OWN = (_NUMBER, _SHARE, _ORDER)
 _TRIPLE = ("subject", "predicate", "object")
 _NO_TRIPLE = "named_struct(" + ", ".join(f"'{each}', {NO_TERM}" for each in _TRIPLE) + ")"
 _BOOLEAN = "boolean"
+
+
+def answer_job(  # noqa: PLR0913 - what an answer is made of
+    query: ContinuousQuery,
+    plan: QueryPlan,
+    contents: WindowContents,
+    *,
+    mappings: Sequence[DataFrame],
+    slices: Sequence[DataFrame],
+    due: DataFrame,
+    static: StaticGraphs | None = None,
+) -> DataFrame:
+    """Job B: the WINDOW mappings joined with the view slices, up to the rows of the answers."""
+    windows = {
+        each.clause: frame.drop(REMAINING)
+        for each, frame in zip(plan.windows, mappings, strict=True)
+    }
+    services = {
+        each.service: contents.spread_by(
+            frame, WINDOW, *(column_of(key.name) for key in each.join_key)
+        )
+        for each, frame in zip(plan.services, slices, strict=True)
+    }
+    dataset = Dataset(windows=windows, services=services, origin=lambda: due)
+    if static is not None:
+        span = contents.first, contents.last
+        dataset = replace(
+            dataset,
+            graph=static.default_graph(*span),
+            named=static.named_graphs(*span),
+            graph_names=static.names,
+        )
+    return answer_rows(compile_pattern(plan.around, dataset), query.form, contents)
+
+
+def due_frame(spark: SparkSession, due: list[int], timeline: Timeline) -> DataFrame:
+    """The due evaluations as a DataFrame: their numbers, times, and when their windows open."""
+    spans = [timeline.window(each) for each in due]
+    table = pa.table(
+        {
+            WINDOW: pa.array(due, pa.int64()),
+            AT: pa.array([at for _, at in spans], pa.int64()),
+            OPENING: pa.array([opening for opening, _ in spans], pa.int64()),
+        }
+    )
+    return spark.createDataFrame(table)
 
 
 def answer_rows(solutions: DataFrame, form: Form, graph: TripleSource | None = None) -> DataFrame:

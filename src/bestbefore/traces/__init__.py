@@ -1,11 +1,10 @@
 """Traces: recorded streams, background data and links, as columns and as CSV files."""
 
+from bestbefore.arrays import Integers, Texts
 from bestbefore.traces.columns import (
     BackgroundTrace,
-    Integers,
     Links,
     StreamTrace,
-    Texts,
     Traces,
 )
 from bestbefore.traces.intervals import read_intervals

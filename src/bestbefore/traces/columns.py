@@ -4,13 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from bestbefore.arrays import Integers, Texts
 from bestbefore.errors import InputError
-
-Integers = NDArray[np.int64]
-Texts = NDArray[np.object_]
 
 # Stands between the values of a stream's further columns; CSV files hardly ever contain it.
 SEPARATOR = "\x1f"

@@ -6,10 +6,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bestbefore.arrays import Integers
 from bestbefore.traces.columns import (
     SEPARATOR,
     BackgroundTrace,
-    Integers,
     Links,
     StreamTrace,
     Traces,

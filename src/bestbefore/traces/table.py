@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
+from bestbefore.arrays import Integers, Texts
 from bestbefore.errors import InputError, nearest
-from bestbefore.traces.columns import Integers, Texts
 from bestbefore.traces.diagnosis import TIME, diagnose, header_of, line_of
 
 _BOM = b"\xef\xbb\xbf"

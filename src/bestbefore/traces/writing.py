@@ -5,8 +5,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from bestbefore.arrays import Texts
 from bestbefore.errors import WorkError
-from bestbefore.traces.columns import SEPARATOR, StreamTrace, Texts, Traces
+from bestbefore.traces.columns import SEPARATOR, StreamTrace, Traces
 
 STREAM, BACKGROUND, LINKS, INTERVALS = (
     "stream.csv",

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bestbefore.errors import InputError
-from bestbefore.rdf.terms import IRI, Literal, decode, encode
-from bestbefore.service import Key, Row
+from bestbefore.rdf.terms import IRI, Key, Literal, Row, decode, encode
 from bestbefore.time import parse_duration_ms
 
 

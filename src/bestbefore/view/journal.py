@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bestbefore.service import Key, Row
+from bestbefore.rdf.terms import Key, Row
 from bestbefore.storage import Storage
 
 

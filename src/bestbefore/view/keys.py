@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from bestbefore.service import Key
-from bestbefore.view.units import Integers
+from bestbefore.arrays import Integers
+from bestbefore.rdf.terms import Key
 
 
 def distinct_keys(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Key], Integers]:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestbefore.view.units import Integers
+from bestbefore.arrays import Integers
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from bestbefore.service import Key, Row
+from bestbefore.arrays import Integers
+from bestbefore.rdf.terms import Key, Row
 from bestbefore.view.links import Links, link
 from bestbefore.view.row_keys import RowKeys
-from bestbefore.view.units import Integers, Units, new_units
+from bestbefore.view.units import Units, new_units
 
 Measure = Callable[[Sequence[Row]], float]
 """The number that a FILTER compares, as found in the rows of a unit; NaN where there is none."""

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from bestbefore.service import Key, Row
+from bestbefore.arrays import Integers
+from bestbefore.rdf.terms import Key, Row
 from bestbefore.view.keys import distinct_keys
-from bestbefore.view.units import Integers
 
 
 class RowKeys:

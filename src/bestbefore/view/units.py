@@ -3,11 +3,8 @@
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
-Booleans = NDArray[np.bool_]
+from bestbefore.arrays import Booleans, Integers, Numbers
 
 
 @dataclass(slots=True)

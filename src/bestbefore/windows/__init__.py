@@ -1,6 +1,15 @@
-"""Windows over a stream: which instants they close at and what they hold."""
+"""Windows over a stream: which instants they close at, what they hold, which are reported."""
 
 from bestbefore.windows.instants import Instants
+from bestbefore.windows.reports import ReportSetting, ReportStrategy, reported
 from bestbefore.windows.sliding import SlidingWindow
+from bestbefore.windows.timeline import Timeline
 
-__all__ = ["Instants", "SlidingWindow"]
+__all__ = [
+    "Instants",
+    "ReportSetting",
+    "ReportStrategy",
+    "SlidingWindow",
+    "Timeline",
+    "reported",
+]

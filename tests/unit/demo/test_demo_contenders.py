@@ -1,8 +1,8 @@
 import pytest
 
 from bestbefore.demo.contenders import QUERY, clear_folder, write_job
-from bestbefore.engine import load_job
 from bestbefore.errors import InputError
+from bestbefore.job import load_job
 from bestbefore.query import parse_query, plan
 
 

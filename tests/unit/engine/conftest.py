@@ -8,16 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bestbefore.engine import read_job
 from bestbefore.engine.key_statistics import read_statistics
 from bestbefore.engine.state import State
-from bestbefore.engine.timeline import Timeline
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.engine.walk import Walk
+from bestbefore.job import read_job
 from bestbefore.maintenance import Ledger
 from bestbefore.storage import LocalStorage
 from bestbefore.view import Journal
 from bestbefore.windows import Instants, SlidingWindow
+from bestbefore.windows.timeline import Timeline
 from tests.row_service import RowService
 
 EX = "http://example.org/"

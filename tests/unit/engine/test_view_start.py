@@ -2,9 +2,9 @@
 
 import pytest
 
-from bestbefore.engine import read_job
 from bestbefore.engine.state import ViewState
 from bestbefore.engine.view_start import open_view, service_pattern
+from bestbefore.job import read_job
 from bestbefore.service import SparqlClient
 from bestbefore.storage import LocalStorage
 

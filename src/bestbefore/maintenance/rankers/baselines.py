@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bestbefore.arrays import Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.ranker import rankers
-from bestbefore.maintenance.window_units import Scores
 
 
 @rankers.register("RND")

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from bestbefore.maintenance.candidates import Booleans
-from bestbefore.maintenance.window_units import Integers, JoinKeys, Scores
+from bestbefore.arrays import Booleans, Integers, Scores
+from bestbefore.maintenance.window_units import JoinKeys
 
 
 def elect_cheapest(

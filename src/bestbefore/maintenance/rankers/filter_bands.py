@@ -5,12 +5,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from bestbefore.arrays import Scores
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed, RandomRanker
 from bestbefore.maintenance.rankers.ranker import Need, Scorer, rankers
 from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance, only
-from bestbefore.maintenance.window_units import Scores
 
 _EXAMPLE = {"example": 500}
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
+from bestbefore.arrays import Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.ranker import Need, rankers
-from bestbefore.maintenance.window_units import Scores
 
 
 @rankers.register("Filter")

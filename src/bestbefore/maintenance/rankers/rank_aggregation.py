@@ -5,13 +5,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from bestbefore.arrays import Integers, Scores
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.election import elect_highest
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed
 from bestbefore.maintenance.rankers.ranker import Need, rankers
 from bestbefore.maintenance.rankers.window_based import fresh_for, served
-from bestbefore.maintenance.window_units import Integers, Scores
 
 
 def positions(scores: Scores) -> Scores:

@@ -5,8 +5,8 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
+from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.window_units import Integers, Scores
 from bestbefore.registry import Registry
 
 __all__ = [

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.cheapest_keys import elect_cheapest
 from bestbefore.maintenance.rankers.ranker import Need, rankers
 from bestbefore.maintenance.rankers.window_based import only
-from bestbefore.maintenance.window_units import Integers, Scores
 
 
 @rankers.register("SBM-BGP")

@@ -5,10 +5,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.best_before import fresh_evaluations, next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.ranker import NEVER, Need, rankers
-from bestbefore.maintenance.window_units import Integers, Scores
 
 
 def fresh_for(candidates: CandidateSet, moment: Moment) -> Integers:

@@ -1,23 +1,17 @@
-"""The two Spark jobs of a batch, as DataFrames: A for the windows, B for the answers."""
+"""Job A of a batch, as DataFrames: the mappings of the WINDOW clauses and their key statistics."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.engine.reports import ReportStrategy
-from bestbefore.engine.timeline import Timeline
-from bestbefore.query import ContinuousQuery, QueryPlan, ServicePlan, WindowPlan
+from bestbefore.query import QueryPlan, ServicePlan, WindowPlan
 from bestbefore.query.algebra import BGP, Filter, Pattern
-from bestbefore.spark.answers import answer_rows
 from bestbefore.spark.columns import (
-    AT,
     FROM_WINDOW,
     MAPPINGS,
-    OPENING,
     REMAINING,
     TIME,
     TO_WINDOW,
@@ -25,8 +19,8 @@ from bestbefore.spark.columns import (
     column_of,
 )
 from bestbefore.spark.content import WindowContent, WindowContents
-from bestbefore.spark.patterns import Dataset, Solutions, compile_pattern, compile_solutions
-from bestbefore.spark.static_graphs import StaticGraphs
+from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
+from bestbefore.windows import ReportStrategy
 
 SERVICE = "service"
 # Rows of no service: the evaluations with a mapping, and those that a report strategy asks for.
@@ -187,49 +181,3 @@ def _either(left: DataFrame, right: DataFrame) -> DataFrame:
 
 def _quoted(columns: list[str]) -> list[str]:
     return [f"`{name}`" for name in columns]
-
-
-def answer_job(  # noqa: PLR0913 - what an answer is made of
-    query: ContinuousQuery,
-    plan: QueryPlan,
-    contents: WindowContents,
-    *,
-    mappings: Sequence[DataFrame],
-    slices: Sequence[DataFrame],
-    due: DataFrame,
-    static: StaticGraphs | None = None,
-) -> DataFrame:
-    """Job B: the WINDOW mappings joined with the view slices, up to the rows of the answers."""
-    windows = {
-        each.clause: frame.drop(REMAINING)
-        for each, frame in zip(plan.windows, mappings, strict=True)
-    }
-    services = {
-        each.service: contents.spread_by(
-            frame, WINDOW, *(column_of(key.name) for key in each.join_key)
-        )
-        for each, frame in zip(plan.services, slices, strict=True)
-    }
-    dataset = Dataset(windows=windows, services=services, origin=lambda: due)
-    if static is not None:
-        span = contents.first, contents.last
-        dataset = replace(
-            dataset,
-            graph=static.default_graph(*span),
-            named=static.named_graphs(*span),
-            graph_names=static.names,
-        )
-    return answer_rows(compile_pattern(plan.around, dataset), query.form, contents)
-
-
-def due_frame(spark: SparkSession, due: list[int], timeline: Timeline) -> DataFrame:
-    """The due evaluations as a DataFrame: their numbers, times, and when their windows open."""
-    spans = [timeline.window(each) for each in due]
-    table = pa.table(
-        {
-            WINDOW: pa.array(due, pa.int64()),
-            AT: pa.array([at for _, at in spans], pa.int64()),
-            OPENING: pa.array([opening for opening, _ in spans], pa.int64()),
-        }
-    )
-    return spark.createDataFrame(table)

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from bestbefore.engine.reports import ReportJob
 from bestbefore.maintenance import Policy
 from bestbefore.query import ContinuousQuery, NamedWindow, QueryPlan, ServicePlan, Threshold
 from bestbefore.service import ClientSettings
 from bestbefore.spark.sources import Source
+from bestbefore.windows.reports import ReportSetting
 
 AVAILABLE_NOW = "available-now"
 
@@ -93,7 +93,7 @@ class Job:
     sink: SinkJob
     checkpoint: str
     graphs: Mapping[str, Path] = field(default_factory=dict)
-    report: ReportJob = field(default_factory=ReportJob)
+    report: ReportSetting = field(default_factory=ReportSetting)
     trigger: str = AVAILABLE_NOW
     t0_ms: int | None = None
     full_windows_only: bool = False

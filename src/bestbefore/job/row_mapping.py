@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from bestbefore.engine.job_section import Section
 from bestbefore.errors import InputError, JobError
+from bestbefore.job.section import Section
 from bestbefore.rdf.lexical_forms import datatype_iri
 from bestbefore.rdf.mapping import (
     LiteralColumn,

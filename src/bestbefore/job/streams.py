@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from bestbefore.engine.job import StreamJob
-from bestbefore.engine.job_names import sections_for
-from bestbefore.engine.job_section import Section, located
-from bestbefore.engine.mapping_section import read_mapping
 from bestbefore.errors import JobError
+from bestbefore.job.job import StreamJob
+from bestbefore.job.names import sections_for
+from bestbefore.job.row_mapping import read_mapping
+from bestbefore.job.section import Section, located
 from bestbefore.spark.event_lines import LINE_FORMATS, EventLines, LineFormat
 from bestbefore.spark.intake import TimestampUnit
 from bestbefore.spark.mapped_rows import MappedColumns, MappedJson

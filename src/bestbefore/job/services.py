@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bestbefore.engine.job import ServiceJob, ViewJob
-from bestbefore.engine.job_check import check_service
-from bestbefore.engine.job_names import sections_for
-from bestbefore.engine.job_section import Section, located
 from bestbefore.errors import JobError, UnsupportedSparql, nearest
+from bestbefore.job.checks import check_service
+from bestbefore.job.job import ServiceJob, ViewJob
+from bestbefore.job.names import sections_for
+from bestbefore.job.section import Section, located
 from bestbefore.maintenance import resolve_policy
 from bestbefore.query import NamedWindow, QueryPlan, ServicePlan
 from bestbefore.service import ClientSettings

@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bestbefore.engine.job import AVAILABLE_NOW, Job, SinkJob
-from bestbefore.engine.job_check import check_windows
-from bestbefore.engine.job_names import sections_for
-from bestbefore.engine.job_section import Section, located
-from bestbefore.engine.job_services import read_services
-from bestbefore.engine.reports import ReportJob, ReportStrategy
-from bestbefore.engine.stream_section import read_streams
 from bestbefore.errors import JobError, nearest
+from bestbefore.job.checks import check_windows
+from bestbefore.job.job import AVAILABLE_NOW, Job, SinkJob
+from bestbefore.job.names import sections_for
+from bestbefore.job.section import Section, located
+from bestbefore.job.services import read_services
+from bestbefore.job.streams import read_streams
 from bestbefore.query import ContinuousQuery, parse_query, plan
+from bestbefore.windows.reports import ReportSetting, ReportStrategy
 
 _SECTIONS = (
     "query",
@@ -121,14 +121,14 @@ def _graphs(tables: Mapping[str, Any], query: ContinuousQuery, base: Path) -> di
     return files
 
 
-def _report(section: Section) -> ReportJob:
+def _report(section: Section) -> ReportSetting:
     strategy = ReportStrategy(section.choice("report", ReportStrategy, ReportStrategy.WINDOW_CLOSE))
     every_ms = section.duration_ms("report_every", None)
     if (strategy is ReportStrategy.PERIODIC) != (every_ms is not None):
         raise JobError(
             "query.report_every = '…' goes with query.report = 'periodic', and the other way round"
         )
-    return ReportJob(strategy, every_ms)
+    return ReportSetting(strategy, every_ms)
 
 
 def _trigger(section: Section) -> str:

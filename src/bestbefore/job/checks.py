@@ -1,7 +1,7 @@
 """Whether the parts of a job fit each other: policy, query, units and capacity."""
 
-from bestbefore.engine.job import ServiceJob
 from bestbefore.errors import JobError, UnsupportedSparql
+from bestbefore.job.job import ServiceJob
 from bestbefore.maintenance import Need
 from bestbefore.query import CountWindow, QueryPlan
 

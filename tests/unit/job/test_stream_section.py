@@ -2,15 +2,14 @@
 
 import pytest
 
-from bestbefore.engine import read_job
-from bestbefore.engine.explanation import describe_job
-from bestbefore.engine.stream_section import read_streams
 from bestbefore.errors import JobError
+from bestbefore.job import read_job
+from bestbefore.job.explanation import describe_job
+from bestbefore.job.streams import read_streams
 from bestbefore.rdf.terms import XSD
 from bestbefore.spark.event_lines import EventLines
 from bestbefore.spark.mapped_rows import MappedColumns, MappedJson
-
-from .conftest import query
+from tests.unit.engine.conftest import query
 
 TRIPLE = {"predicate": "urn:p", "object": {"iri": "urn:o:{o}"}}
 ROWS = {"path": "s", "format": "csv", "subject": "urn:s:{s}", "triples": [TRIPLE]}

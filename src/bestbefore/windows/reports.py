@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bestbefore.engine.timeline import Timeline
+from bestbefore.windows.timeline import Timeline
 
 
 class ReportStrategy(StrEnum):
@@ -17,7 +17,7 @@ class ReportStrategy(StrEnum):
 
 
 @dataclass(frozen=True)
-class ReportJob:
+class ReportSetting:
     """The strategy and, for the periodic one, the period."""
 
     strategy: ReportStrategy = ReportStrategy.WINDOW_CLOSE
@@ -25,7 +25,7 @@ class ReportJob:
 
 
 def reported(
-    report: ReportJob,
+    report: ReportSetting,
     evaluations: Sequence[int],
     timeline: Timeline,
     *,

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from bestbefore.engine.job_section import Section
 from bestbefore.errors import JobError
+from bestbefore.job.section import Section
 
 
 def sections_for(tables: Mapping[str, Any], kind: str, iris: Sequence[str]) -> dict[str, Section]:

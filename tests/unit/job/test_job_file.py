@@ -1,8 +1,8 @@
 import pytest
 
-from bestbefore.engine import load_job, read_job
-from bestbefore.engine.explanation import describe_job
 from bestbefore.errors import InputError, JobError, UnsupportedSparql
+from bestbefore.job import load_job, read_job
+from bestbefore.job.explanation import describe_job
 
 QUERY = """PREFIX : <http://example.org/>
 REGISTER RSTREAM :influencers AS

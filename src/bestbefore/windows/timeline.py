@@ -3,9 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bestbefore.maintenance import Moment
-from bestbefore.query import NamedWindow
-from bestbefore.windows import Instants
+from bestbefore.windows.instants import Instants
 
 
 @dataclass(frozen=True)
@@ -33,10 +31,3 @@ class Timeline:
         if self.slide_ms is not None:
             return self.openings.get(evaluation, at), at
         return self.instants.opening_ms(evaluation), at
-
-    def moment(self, evaluation: int, window: NamedWindow) -> Moment:
-        """What a policy is told of an evaluation, for a service that a window binds the key of."""
-        if self.slide_ms is None:
-            return Moment(self.at(evaluation), window.width_ms, window.slide_ms)
-        overlap = self.instants.windows[0].overlap
-        return Moment(self.at(evaluation), self.slide_ms * overlap, self.slide_ms)
