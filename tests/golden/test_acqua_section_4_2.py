@@ -3,11 +3,19 @@
 import numpy as np
 import pytest
 
-from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
+from bestbefore.maintenance import (
+    MemoryLedger,
+    Moment,
+    Reply,
+    Situation,
+    WindowUnits,
+    elect,
+    maintain,
+    resolve_policy,
+)
 from bestbefore.maintenance.best_before import fresh_evaluations, next_best_before
-from bestbefore.maintenance.maintainer import apply_refreshes
 from bestbefore.maintenance.process import describe
-from bestbefore.view import LocalView, Refreshed, view_of
+from bestbefore.view import LocalView, view_of
 
 T = 8
 # The figure gives τ and τ_next, so I = τ_next − τ. It does not give τ of d, only that it is due at
@@ -22,7 +30,7 @@ SITUATION = Situation(MOMENT, budget=1)
 @pytest.fixture
 def view() -> LocalView:
     rows = [(name, f'"{name}"') for name in BEST_BEFORE]
-    view = view_of(rows, ["k", "v"], ["k"], interval_ms=1)
+    view = view_of(rows, ["k", "v"], ["k"])
     view.units.best_before_ms[:] = list(BEST_BEFORE.values())
     view.units.interval_ms[:] = list(INTERVAL.values())
     return view
@@ -58,18 +66,30 @@ def test_scores_are_1_3_1_and_b_is_not_possibly_stale(view, window):
     assert scores.tolist() == [1, -np.inf, 3, 1]
 
 
+class NewValues:
+    """A service that has a new value for every unit."""
+
+    def __init__(self, view):
+        self.view = view
+
+    def fetch(self, units):
+        return Reply(units, [[(self.view.keys[unit][0], '"new"')] for unit in units], requests=1)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_c_is_elected_and_its_best_before_time_becomes_11(view, window, seed):
-    election = elect(
+    outcome = maintain(
         resolve_policy("WSJ-WBM"),
-        view.units,
-        window,
-        SITUATION,
-        rng=np.random.default_rng(seed),
+        view,
+        lambda: window,
+        Situation(MOMENT, budget=1, seed=seed),
+        source=NewValues(view),
+        ledger=MemoryLedger(),
     )
-    assert [view.keys[unit] for unit in election.elected] == [("c",)]
-    apply_refreshes(view, Refreshed(1, T, rows={("c",): (("c", '"new"'),)}))
+    assert [view.keys[unit] for unit in outcome.elected] == [("c",)]
     after = dict(zip(view.keys, view.units.best_before_ms.tolist(), strict=True))
     assert after[("c",)] == 11
     assert after[("a",)] == 7
-    assert view.rows_of(int(election.elected[0])) == [("c", '"new"')]
+    assert view.rows_of(int(outcome.elected[0])) == [("c", '"new"')]
+    # Expired: a, d and, not needed, e. Each unit of the window has one mapping.
+    assert outcome.sets.sizes() == {"A": 1, "B": 1, "C": 2, "D": 2, "E": 2, "F": 2, "G": 0}

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from bestbefore.maintenance import Moment, Situation, elect, resolve_policy
-from bestbefore.maintenance.maintainer import renew
 from bestbefore.maintenance.window_units import units_of_links
 from bestbefore.simulator.answers import AggregatedComparison, Side, compare_rows
 from bestbefore.view.links import link
@@ -75,6 +74,6 @@ def test_case_2_completes_the_cheapest_join_keys(units, window, name, budget, el
 
 
 def test_case_2_leaves_out_units_that_are_fresh_already(units, window):
-    renew(units, np.array([0]), 100)
+    units.best_before_ms[0] = 1_100
     assert chosen("SBM-Agg", units, window, 1).tolist() == [2]
     assert sorted(chosen("SBM-Agg", units, window, 9).tolist()) == [1, 2]

@@ -8,8 +8,15 @@ in the text); the order of refreshes, b before d before c before a, is that of t
 import numpy as np
 import pytest
 
-from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
-from bestbefore.maintenance.maintainer import evict, renew
+from bestbefore.maintenance import (
+    MemoryLedger,
+    Moment,
+    Reply,
+    Situation,
+    WindowUnits,
+    maintain,
+    resolve_policy,
+)
 from bestbefore.simulator.answers import Side, compare_rows
 from bestbefore.view.units import new_units
 
@@ -47,10 +54,43 @@ def a_window():
     return WindowUnits(numbers(REMAINING), np.array(list(REMAINING.values())), ones)
 
 
+class Cache:
+    """The cached users, and whether each is stale; also the service, which has them fresh."""
+
+    rates = None
+
+    def __init__(self):
+        self.units = a_cache()
+        self.stale = np.array([name in STALE for name in NAMES])
+
+    def replace(self, units, content):
+        changed, self.stale[units] = self.stale[units], content
+        return changed
+
+    def evict(self, units):
+        self.units.held[units] = False
+
+    def fetch(self, units):
+        return Reply(units, np.zeros(len(units), dtype=np.bool_))
+
+
+def maintained_by(name, seed=0):
+    """The cache after the maintenance of the evaluation, and what that did."""
+    cache, window = Cache(), a_window()
+    situation = Situation(Moment(T, width_ms=4, slide_ms=1), budget=4, capacity=6, seed=seed)
+    outcome = maintain(
+        resolve_policy(name),
+        cache,
+        lambda: window,
+        situation,
+        source=cache,
+        ledger=MemoryLedger(),
+    )
+    return cache, outcome
+
+
 def elected_by(name, seed=0):
-    situation = Situation(Moment(T, width_ms=4, slide_ms=1), budget=4, capacity=6)
-    rng = np.random.default_rng(seed)
-    return elect(resolve_policy(name), a_cache(), a_window(), situation, rng=rng)
+    return maintained_by(name, seed)[1]
 
 
 def letters(units):
@@ -59,12 +99,9 @@ def letters(units):
 
 def quality(name, seed=0):
     """Freshness, completeness and consistency of the answer after the maintenance."""
-    election, units, window = elected_by(name, seed), a_cache(), a_window()
-    evict(units, election.evicted)
-    renew(units, election.elected, T)
+    cache, outcome = maintained_by(name, seed)
+    units, window, code = cache.units, outcome.window, cache.stale.astype(np.int64)
     assert units.held.sum() <= 6
-    stale = set(STALE) - set(letters(election.elected))
-    code = np.array([name in stale for name in NAMES], dtype=np.int64)
     here = units.held[window.unit]
     ours, truth = (
         Side(present, code[window.unit] * wrong, np.zeros(6))

@@ -87,8 +87,8 @@ def _show(console: Console, record: Quality) -> None:
         line += f", {record.quarantined} lines quarantined"
     if record.skipped_empty:
         line += f", {record.skipped_empty} empty windows skipped"
-    if record.service != "ok":
-        line += f"  [service {record.service}]"
+    if record.service_status != "ok":
+        line += f"  [service {record.service_status}]"
     console.print(line, markup=False)
 
 

@@ -88,8 +88,8 @@ def evaluation_line(evaluation: Evaluation, colour: str) -> Text:
         (bar(truth or 0.0), colour),
         f"  {f'{evaluation.latency_s:.1f} s':>7}",
     )
-    if record.service != "ok":
-        line.append(f"  endpoint {record.service}", style="bold")
+    if record.service_status != "ok":
+        line.append(f"  endpoint {record.service_status}", style="bold")
     return line
 
 

@@ -8,14 +8,14 @@ is repeated overwrites what it wrote before, and a committed batch is not repeat
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.engine.counting import count_elements
 from bestbefore.engine.key_statistics import split_statistics
 from bestbefore.engine.last_answer import LastAnswer, operator_of
-from bestbefore.engine.quality import Quality
-from bestbefore.engine.records import Answered, MaintainedService, quality_of
+from bestbefore.engine.quality import Answer, Quality, quality_of
 from bestbefore.engine.schedule import (
     Due,
     counts_elements,
@@ -27,7 +27,8 @@ from bestbefore.engine.schedule import (
 from bestbefore.engine.served_view import ServedView
 from bestbefore.engine.sinks import ANSWER, Sink
 from bestbefore.engine.state import Commits, State
-from bestbefore.job.job import Job
+from bestbefore.job import Job
+from bestbefore.maintenance import Outcome
 from bestbefore.spark.answers import answer_job, due_frame, evaluations
 from bestbefore.spark.buffer import Buffer, Intake
 from bestbefore.spark.columns import FRESH
@@ -79,7 +80,10 @@ class BatchProcessor:
             )
             records, state = self._answer(spark, contents, due, state)
         seconds = monotonic_s() - started
-        records = [replace(each, batch_s=round(seconds, 4)) for each in records]
+        records = [
+            replace(record, batch=number, batch_evaluations=len(records), batch_s=round(seconds, 4))
+            for record in records
+        ]
         if records:
             skipped = 0 if due is None else due.skipped(len(records))
             records[0] = self._with_counts(records[0], state, skipped=skipped)
@@ -169,31 +173,31 @@ class BatchProcessor:
         job_a = window_job(self.job.plan, content, self.job.report.strategy)
         job_a.persist()
         try:
-            maintained, answered = self._maintain(job_a, due, state)
+            slices, outcomes, answered = self._maintain(job_a, due, state)
             counts = self._join(
                 spark,
                 job_a,
                 content,
-                maintained,
+                slices,
                 answered,
                 timeline=due.timeline,
                 number=state.batch,
             )
         finally:
             job_a.unpersist()
+        maintained = list(zip(self.served, outcomes, strict=True))
         records = [
             quality_of(
-                self._answered(counts[evaluation], due.timeline, state.batch, len(answered)),
-                maintained,
-                place,
+                self._answer_of(counts[evaluation], due.timeline),
+                [(served.job, done[number]) for served, done in maintained],
             )
-            for place, evaluation in enumerate(answered)
+            for number, evaluation in enumerate(answered)
         ]
-        return records, self._settle(state, due, records, maintained)
+        return records, self._settle(state, due, records, outcomes)
 
     def _maintain(
         self, job_a: WindowJob, due: Due, state: State
-    ) -> tuple[list[MaintainedService], list[int]]:
+    ) -> tuple[list[pa.Table], list[list[Outcome]], list[int]]:
         statistics = split_statistics(job_a.statistics.toArrow(), self.job.plan)
         answered = reported(
             self.job.report,
@@ -201,24 +205,25 @@ class BatchProcessor:
             due.timeline,
             found=statistics.reported,
         )
-        maintained = []
+        slices, outcomes = [], []
         for served, table in zip(self.served, statistics.services, strict=True):
-            slices, outcomes = served.maintain(
+            cut, done = served.maintain(
                 state.batch,
                 answered,
                 table,
                 timeline=due.timeline,
                 saved=state.view(served.job.name).saved,
             )
-            maintained.append(MaintainedService(served.job, slices, outcomes))
-        return maintained, answered
+            slices.append(cut)
+            outcomes.append(done)
+        return slices, outcomes, answered
 
     def _join(  # noqa: PLR0913 - what a batch has come to
         self,
         spark: SparkSession,
         job_a: WindowJob,
         content: WindowContents,
-        maintained: list[MaintainedService],
+        slices: list[pa.Table],
         answered: list[int],
         *,
         timeline: Timeline,
@@ -230,7 +235,7 @@ class BatchProcessor:
             self.job.plan,
             content,
             mappings=job_a.mappings,
-            slices=[spark.createDataFrame(each.slices) for each in maintained],
+            slices=[spark.createDataFrame(cut) for cut in slices],
             due=due,
             static=self.static.on(spark) if self.static else None,
         )
@@ -249,17 +254,15 @@ class BatchProcessor:
         operator = operator_of(self.job.query)
         return LastAnswer(operator, f"{self.storage.root}/answered", state.answered)
 
-    def _answered(self, figures: Row, timeline: Timeline, batch: int, together: int) -> Answered:
+    def _answer_of(self, figures: Row, timeline: Timeline) -> Answer:
         evaluation = figures["evaluation"]
-        return Answered(
+        return Answer(
             evaluation=evaluation,
             at=timeline.at(evaluation),
             window=timeline.window(evaluation),
-            answers=figures["count"],
-            estimated_freshness=figures[FRESH],
-            answered_ms=self.clock(),
-            batch=batch,
-            batch_evaluations=together,
+            rows=figures["count"],
+            fresh=figures[FRESH],
+            written_ms=self.clock(),
         )
 
     def _settle(
@@ -267,14 +270,14 @@ class BatchProcessor:
         state: State,
         due: Due,
         records: list[Quality],
-        maintained: list[MaintainedService],
+        outcomes: list[list[Outcome]],
     ) -> State:
         """The state after the answers: what is no longer needed is let go."""
         opening = self._opening(state, due)
         buffer = Buffer(f"{self.storage.root}/buffer", state.segments).without_before(opening)
         views = {
-            each.job.name: each.settle(state.batch, state.view(each.job.name), done.outcomes)
-            for each, done in zip(self.served, maintained, strict=True)
+            served.job.name: served.settle(state.batch, state.view(served.job.name), done)
+            for served, done in zip(self.served, outcomes, strict=True)
         }
         return replace(
             state,

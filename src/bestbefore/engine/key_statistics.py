@@ -1,7 +1,7 @@
 """What job A tells the control plane of the stream: per window and join key, counts by L."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -17,46 +17,44 @@ from bestbefore.view.keys import distinct_keys
 
 
 @dataclass(frozen=True)
-class WindowNeeds:
-    """What one window needs of the view.
-
-    `join_key` are the numbers of its join keys, each once, ascending; `units` those that the view
-    links with them, whether it holds them or only knows their keys; `unknown` counts the mappings
-    whose join key the view does not know.
-    """
-
-    join_key: Integers
-    units: WindowUnits
-    unknown: int
-
-
-@dataclass(frozen=True)
 class KeyStatistics:
-    """Columns over (window, join key, L), sorted; −1 stands for join keys the view does not know.
+    """Columns over (evaluation, join key, L), sorted; −1 stands for join keys that nobody knows.
 
-    The view is asked for the units of the join keys when a window's turn comes, since refreshes
-    for earlier windows may have changed them.
+    The view is asked for the units of the join keys when an evaluation's turn comes, since
+    refreshes for earlier ones may have changed them.
     """
 
     view: LocalView
-    window: Integers
+    evaluation: Integers
     join_key: Integers
     remaining: Integers
     mappings: Integers
 
-    def windows(self) -> Integers:
-        """The windows that have any mapping, ascending."""
-        return np.unique(self.window)
+    def needs(self, evaluation: int) -> Callable[[], WindowUnits]:
+        """What an evaluation needs of the view, as the view is when this is called."""
+        if self.view.linked:
+            return lambda: self.units_of(evaluation)
+        units = self.units_of(evaluation)
+        return lambda: units
 
-    def of(self, window: int) -> WindowNeeds:
-        """The needs of one window; an empty window needs nothing."""
-        low, high = np.searchsorted(self.window, [window, window + 1])
-        known = low + int(np.searchsorted(self.join_key[low:high], 0))
-        columns = [each[known:high] for each in (self.join_key, self.remaining, self.mappings)]
+    def units_of(self, evaluation: int) -> WindowUnits:
+        """The units that an evaluation needs, whether the view holds them or knows their keys."""
+        low, known, high = self._bounds(evaluation)
+        columns = [column[known:high] for column in (self.join_key, self.remaining, self.mappings)]
         links = self.view.links()
         units = units_of_keys(*columns) if links is None else units_of_links(links, *columns)
-        join_key = units.unit if links is None else np.unique(columns[0])
-        return WindowNeeds(join_key, units, int(self.mappings[low:known].sum()))
+        return replace(units, unknown=int(self.mappings[low:known].sum()))
+
+    def join_keys(self, evaluation: int) -> Integers:
+        """The join keys of an evaluation that the view knows, each once, ascending."""
+        _, known, high = self._bounds(evaluation)
+        return np.unique(self.join_key[known:high])
+
+    def _bounds(self, evaluation: int) -> tuple[int, int, int]:
+        """Where the rows of an evaluation begin, those of known join keys begin, and both end."""
+        low, high = np.searchsorted(self.evaluation, [evaluation, evaluation + 1])
+        known = low + np.searchsorted(self.join_key[low:high], 0)
+        return int(low), int(known), int(high)
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,7 @@ def read_statistics(
     order = np.lexsort((join_key, window))
     return KeyStatistics(
         view=view,
-        window=window[order],
+        evaluation=window[order],
         join_key=join_key[order],
         remaining=table[REMAINING].to_numpy()[order].astype(np.int64),
         mappings=table[MAPPINGS].to_numpy()[order].astype(np.int64),

@@ -1,22 +1,83 @@
 """A SERVICE in the engine: its client, its local view, and what keeps both."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
+import numpy as np
 import pyarrow as pa
 
-from bestbefore.engine.key_statistics import read_statistics
+from bestbefore.arrays import Integers, Scores
+from bestbefore.checkpoint import DurableLedger, Journal, save_snapshot
+from bestbefore.checkpoint.ledger import close_evaluations
+from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
 from bestbefore.engine.state import State, ViewState
 from bestbefore.engine.view_start import change_intervals, open_view
-from bestbefore.engine.walk import Maintained, Walk
-from bestbefore.job.job import ServiceJob
-from bestbefore.maintenance import Ledger
+from bestbefore.job import ServiceJob
+from bestbefore.maintenance import Moment, Outcome, Reply, Situation, maintain
 from bestbefore.service import Service
+from bestbefore.spark.columns import FRESH, WINDOW, column_of
 from bestbefore.storage import Storage, StorageFolder
-from bestbefore.view import Journal, LocalView, save_snapshot
-from bestbefore.windows.timeline import Timeline
+from bestbefore.view import ChangeIntervals, LocalView
+from bestbefore.windows import Timeline
 
 _SNAPSHOT_EVERY = 32
+_UNANSWERED = "the service said nothing of it"
+
+
+@dataclass(frozen=True)
+class ServiceSource:
+    """A service as the maintenance step asks it: units by number, rows as the view keeps them."""
+
+    view: LocalView
+    service: Service
+    intervals: ChangeIntervals
+
+    def fetch(self, units: Integers) -> Reply:
+        """Ask the service for units by their keys."""
+        keys = {self.view.keys[unit]: unit for unit in units.tolist()}
+        fetched = self.service.fetch(list(keys))
+        rows = {key: rows for key, rows in fetched.rows.items() if key in keys}
+        stated = self.intervals.stated(chain.from_iterable(rows.values()))
+        failed = {
+            unit: fetched.failed.get(key, _UNANSWERED)
+            for key, unit in keys.items()
+            if key not in rows
+        }
+        return Reply(
+            answered=np.array([keys[key] for key in rows], dtype=np.int64),
+            content=[self.intervals.view_rows(unit_rows) for unit_rows in rows.values()],
+            stated_ms={keys[key]: max(1, interval) for key, interval in stated.items()
+                       if key in keys},
+            failed=failed,
+            requests=fetched.requests,
+            seconds=fetched.seconds,
+        )  # fmt: skip
+
+
+@dataclass
+class Slices:
+    """The view slices of the due evaluations, as row numbers until all of them are cut."""
+
+    evaluations: list[Integers] = field(default_factory=list)
+    rows: list[Integers] = field(default_factory=list)
+    fresh: list[Scores] = field(default_factory=list)
+
+    def cut(self, view: LocalView, join_keys: Integers, outcome: Outcome) -> None:
+        """Keep the rows that an evaluation joins with, and the probability that each is fresh."""
+        unit, rows = view.joined(join_keys)
+        self.evaluations.append(np.full(len(rows), outcome.evaluation))
+        self.rows.append(rows)
+        self.fresh.append(outcome.fresh[np.searchsorted(outcome.window.unit, unit)])
+
+    def table(self, view: LocalView) -> pa.Table:
+        """All slices in one table with the columns of the data plane."""
+        none: list[Integers] = [np.empty(0, dtype=np.int64)]
+        mappings = view.columns(np.concatenate([*none, *self.rows]).astype(np.int64))
+        columns = {column_of(name): mappings[name] for name in view.variables}
+        evaluation = np.concatenate([*none, *self.evaluations]).astype(np.int64)
+        fresh = np.concatenate([np.empty(0), *self.fresh])
+        return pa.table({WINDOW: evaluation, FRESH: fresh, **columns})
 
 
 @dataclass
@@ -35,46 +96,76 @@ class ServedView:
     def maintain(
         self,
         batch: int,
-        answered: Sequence[int],
+        evaluations: Sequence[int],
         statistics: pa.Table,
         *,
         timeline: Timeline,
         saved: int,
-    ) -> tuple[pa.Table, list[Maintained]]:
-        """Refresh the view for the evaluations in order, and cut the slice of each."""
-        walk = Walk(
-            job=self.job,
-            view=self.view,
-            timeline=timeline,
-            service=self.service,
-            intervals=change_intervals(self.job),
-            ledger=Ledger(self.storage),
-            journal=Journal(self.storage),
-        )
-        learn = self.job.policy.fetches_missing
-        needed = read_statistics(statistics, self.job.join_key, self.view, learn=learn)
-        return walk.through(batch, answered, needed, saved=saved)
+    ) -> tuple[pa.Table, list[Outcome]]:
+        """Maintain the view for the due evaluations in order, and cut the slice of each."""
+        needed = self._needed(statistics)
+        source = ServiceSource(self.view, self.service, change_intervals(self.job))
+        ledger = DurableLedger(self.storage, batch, self.view)
+        slices, outcomes = Slices(), list[Outcome]()
+        for evaluation in evaluations:
+            outcome = maintain(
+                self.job.policy,
+                self.view,
+                needed.needs(evaluation),
+                self._situation(evaluation, timeline, saved),
+                source=source,
+                ledger=ledger,
+            )
+            saved = outcome.saved
+            slices.cut(self.view, needed.join_keys(evaluation), outcome)
+            outcomes.append(outcome)
+        return slices.table(self.view), outcomes
 
-    def settle(self, batch: int, state: ViewState, outcomes: Sequence[Maintained]) -> ViewState:
+    def _needed(self, statistics: pa.Table) -> KeyStatistics:
+        learn = self.job.policy.fetches_missing
+        return read_statistics(statistics, self.job.join_key, self.view, learn=learn)
+
+    def _situation(self, evaluation: int, timeline: Timeline, saved: int) -> Situation:
+        job, threshold = self.job, self.job.threshold
+        return Situation(
+            _moment(evaluation, timeline, job),
+            job.budget,
+            threshold=threshold.number if threshold else None,
+            capacity=job.view.capacity,
+            saved=saved,
+            evaluation=evaluation,
+            seed=job.seed,
+        )
+
+    def settle(self, batch: int, state: ViewState, outcomes: Sequence[Outcome]) -> ViewState:
         """The view's state after a batch that had evaluations, with a snapshot every so often."""
         self.view.compact()
         state = replace(state, saved=outcomes[-1].saved if outcomes else state.saved)
         if batch - state.snapshot_batch < _SNAPSHOT_EVERY:
             return state
+        if outcomes:
+            self.view.forget_failed(outcomes[-1].evaluation)
         name = f"batch-{batch:012d}"
         save_snapshot(self.view, self.storage, name)
         return replace(state, snapshot=name, snapshot_batch=batch)
 
     def clean_up(self, before: ViewState, after: ViewState, evaluations: Iterable[int]) -> None:
         """Remove what the committed state no longer refers to."""
-        for evaluation in evaluations:
-            Ledger(self.storage).close(evaluation)
+        close_evaluations(self.storage, evaluations)
         if after.snapshot != before.snapshot:
             self.storage.delete(f"view/{before.snapshot}")
             journal = Journal(self.storage)
             for number in journal.batches():
                 if number <= after.snapshot_batch:
                     journal.forget(number)
+
+
+def _moment(evaluation: int, timeline: Timeline, job: ServiceJob) -> Moment:
+    """What a policy is told of the time; windows of elements have their mean step for a slide."""
+    t_ms, slide_ms = timeline.at(evaluation), timeline.slide_ms
+    if slide_ms is None:
+        return Moment(t_ms, job.window.width_ms, job.window.slide_ms)
+    return Moment(t_ms, slide_ms * timeline.instants.windows[0].overlap, slide_ms)
 
 
 def open_served(service: ServiceJob, client: Service, storage: Storage, state: State) -> ServedView:

@@ -2,29 +2,28 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from math import isnan
 from pathlib import Path
 
+from bestbefore.checkpoint import Journal, load_snapshot, save_snapshot
 from bestbefore.engine.state import ViewState
 from bestbefore.errors import StateError
-from bestbefore.job.job import ServiceJob
-from bestbefore.maintenance.maintainer import apply_refreshes
+from bestbefore.job import ServiceJob
+from bestbefore.maintenance import apply_outcome
 from bestbefore.query import Threshold
 from bestbefore.query.printing import print_pattern
 from bestbefore.rdf.numbers import number_of
 from bestbefore.rdf.terms import IRI, Key, Row, to_sparql
 from bestbefore.service import Service, ServicePattern
+from bestbefore.service.request import refusal
 from bestbefore.storage import Storage
 from bestbefore.view import (
     ChangeIntervals,
-    Entry,
-    Journal,
+    ChangeRates,
     LocalView,
     Measure,
-    load_snapshot,
+    UnitDefaults,
     read_interval_file,
-    save_snapshot,
     view_of,
 )
 
@@ -77,7 +76,7 @@ def open_view(
     if not state.snapshot and storage.read(f"view/{_INITIAL}/rows.parquet") is None:
         save_snapshot(_initial(job, service, intervals), storage, _INITIAL)
     state = state if state.snapshot else replace(state, snapshot=_INITIAL)
-    view = load_snapshot(storage, state.snapshot, _entry(job, intervals))
+    view = load_snapshot(storage, state.snapshot, _defaults(job, intervals), _rates(job))
     if state.snapshot == _INITIAL and begun_ms is not None:
         view.begin(begun_ms)
     _replay(view, Journal(storage), after=state.snapshot_batch, until=batch)
@@ -89,11 +88,8 @@ def _replay(view: LocalView, journal: Journal, *, after: int, until: int) -> Non
     """Apply the batches since the snapshot, each as it was applied when it was committed."""
     for batch in journal.batches():
         if after < batch <= until:
-            outcomes = journal.of_batch(batch)
-            # Units that enter in one batch are numbered together, here as in the batch itself.
-            view.learn(chain.from_iterable(each.rows for each in outcomes))
-            for refreshed in outcomes:
-                apply_refreshes(view, refreshed)
+            for outcome in journal.of_batch(batch, view):
+                apply_outcome(view, outcome)
             view.compact()
 
 
@@ -118,26 +114,34 @@ def _check(view: LocalView, job: ServiceJob, storage: Storage) -> None:
 def _initial(job: ServiceJob, service: Service, intervals: ChangeIntervals) -> LocalView:
     """All that the service has; with a capacity nothing yet, for who knows what will be needed."""
     rows = service.load().rows if job.view.capacity is None else ()
-    entry = _entry(job, intervals)
     view = view_of(
         intervals.view_rows(rows),
         intervals.view_variables,
         intervals.key,
-        interval_ms=entry.interval_ms,
         join_key=job.join_key,
-        measure=entry.measure,
+        defaults=_defaults(job, intervals),
+        rates=_rates(job),
     )
     view.set_intervals(intervals.stated(rows))
     view.set_intervals(_file_intervals(job))
     return view
 
 
-def _entry(job: ServiceJob, intervals: ChangeIntervals) -> Entry:
-    threshold = job.threshold
-    return Entry(
+def _rates(job: ServiceJob) -> ChangeRates | None:
+    """Rates of no unit yet, where change intervals are to be learned."""
+    if not job.view.learned:
+        return None
+    window = job.window.time
+    return ChangeRates(0, width_ms=window.width_ms, slide_ms=window.slide_ms)
+
+
+def _defaults(job: ServiceJob, intervals: ChangeIntervals) -> UnitDefaults:
+    threshold, pattern = job.threshold, service_pattern(job)
+    return UnitDefaults(
         interval_ms=job.view.change_interval_ms or job.window.width_ms,
         intervals_ms=_file_intervals(job) if job.policy.fetches_missing else {},
         measure=_nearest(threshold, intervals.view_variables) if threshold else None,
+        refusal=lambda key: refusal(pattern, key),
     )
 
 

@@ -36,6 +36,7 @@ class ViewJob:
     capacity: int | None = None
 
     change_interval_ms: int | None = None
+    learned: bool = False
     interval_variable: str | None = None
     interval_predicate: str | None = None
     interval_file: str | None = None

@@ -28,9 +28,9 @@ class Election:
 class Situation:
     """The moment, the budget γ, and what else an evaluation knows besides view and window.
 
-    `threshold` is that of the query's FILTER, `capacity` the most units that the view may hold,
-    `saved` the budget that flexible allocation has left from before, `oracle` the truth
-    where it is known.
+    `evaluation` numbers the moment, and with `seed` decides what chance decides. `threshold` is
+    that of the query's FILTER, `capacity` the most units that the view may hold, `saved` the budget
+    that flexible allocation has left from before, `oracle` the truth where it is known.
     """
 
     moment: Moment
@@ -39,6 +39,12 @@ class Situation:
     capacity: int | None = None
     saved: int = 0
     oracle: Oracle | None = None
+    evaluation: int = 0
+    seed: int = 0
+
+    def rng(self) -> np.random.Generator:
+        """The random generator of this evaluation, the same however often it is repeated."""
+        return np.random.default_rng([self.seed, self.evaluation])
 
 
 def elect(
@@ -79,7 +85,13 @@ class _Step:
         stale = None
         if self.situation.oracle is not None:
             stale = self.situation.oracle.stale(np.arange(len(self.units)))
-        return self.policy.proposer(self.units.held, self.window, stale)
+        tiers = self.policy.proposer(self.units.held, self.window, stale)
+        return tuple(self._ready(tier) for tier in tiers)
+
+    def _ready(self, proposed: Integers, slides: int = 0) -> Integers:
+        """Those proposed that need not wait, so many evaluations from now."""
+        waits = self.units.retry_at[proposed] > self.situation.evaluation + slides
+        return proposed[~waits] if waits.any() else proposed
 
     def elect_from(self, tiers: tuple[Integers, ...], budget: int) -> Integers:
         elected: list[Integers] = [np.empty(0, dtype=np.int64)]
@@ -114,7 +126,7 @@ class _Step:
         for slides in range(moment.horizon):
             window = self.window.later(slides)
             held = self.units.held[window.unit]
-            cached = window.unit if held.all() else window.unit[held]
+            cached = self._ready(window.unit if held.all() else window.unit[held], slides)
             foreseen.append(describe(self.units, cached, window, self.situation))
         pool = allowance(self.situation.budget, self.situation.saved, moment, flexible=True)
         chosen = elect_flexibly(ranker, foreseen, moment, pool=pool, rng=self.rng)

@@ -40,7 +40,8 @@ class WindowUnits:
 
     `remaining` is L of the unit's latest mapping, `mappings` the number of its pairs of a row and
     a compatible mapping. Without `pairs` all of them last as long as the latest; without `keys`
-    each unit is a join key of its own (a 1:1 join).
+    each unit is a join key of its own (a 1:1 join). `unknown` counts the window's mappings whose
+    join key the view does not know.
     """
 
     unit: Integers
@@ -48,6 +49,7 @@ class WindowUnits:
     mappings: Integers
     pairs: Pairs | None = None
     keys: JoinKeys | None = None
+    unknown: int = 0
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -86,6 +88,10 @@ class WindowUnits:
         pairs = Pairs(place, self.pairs.remaining[lasting] - slides, count)
         mappings = np.bincount(place, weights=count, minlength=len(unit)).astype(np.int64)
         return WindowUnits(unit, remaining, mappings, pairs)
+
+
+_NONE: Integers = np.empty(0, dtype=np.int64)
+NO_UNITS = WindowUnits(_NONE, _NONE, _NONE)
 
 
 def units_of_keys(key: Integers, remaining: Integers, mappings: Integers) -> WindowUnits:

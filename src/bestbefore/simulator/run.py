@@ -1,23 +1,22 @@
 """One run: a policy with a budget and a seed over a scenario."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from bestbefore.arrays import Booleans, Integers
 from bestbefore.maintenance import (
-    Election,
-    Moment,
+    MemoryLedger,
     Need,
+    Outcome,
     Policy,
+    Reply,
     Situation,
-    WindowUnits,
-    elect,
-    savings,
+    WindowSets,
+    maintain,
+    window_sets,
 )
-from bestbefore.maintenance.best_before import fresh_probability
-from bestbefore.maintenance.change_rates import ChangeRates
-from bestbefore.maintenance.maintainer import evict, renew
 from bestbefore.simulator.answers import (
     AggregatedComparison,
     Comparison,
@@ -30,6 +29,7 @@ from bestbefore.simulator.background import NO_ROW
 from bestbefore.simulator.condition import Condition
 from bestbefore.simulator.scenario import Scenario
 from bestbefore.simulator.series import Series, empty_series
+from bestbefore.view import ChangeRates
 from bestbefore.view.units import Units, new_units
 
 
@@ -41,6 +41,11 @@ class Setting:
     aggregate: str | None = None
     capacity: int | None = None
     learned: bool = False
+
+    @property
+    def threshold(self) -> float | None:
+        """The threshold of the FILTER, if there is one."""
+        return self.condition.threshold if self.condition else None
 
     @property
     def given(self) -> frozenset[Need]:
@@ -68,126 +73,116 @@ def run(
 ) -> Series:
     """Simulate every evaluation of the scenario, and tell of each what came of it."""
     series = empty_series(len(scenario.evaluations))
-    state = _State(scenario, policy, setting)
+    view = TraceView(scenario, setting)
+    remote, ledger, saved = RemoteData(scenario, view), MemoryLedger(), 0
+    comparison, oracle = setting.comparison, Need.ORACLE in policy.needs
     for position, evaluation in enumerate(scenario.evaluations):
-        window = scenario.contents[position]
-        state.advance(position, evaluation)
-        situation = state.situation(budget)
-        rng = np.random.default_rng([seed, evaluation])
-        election = elect(policy, state.units, window, situation, rng=rng)
-        state.maintain(election, window, budget)
-        series.note(position, election, state.tally(window), state.saved)
-        series.note_sets(position, state.sets(window))
+        remote.advance(position)
+        situation = Situation(
+            scenario.moment(evaluation),
+            budget,
+            threshold=setting.threshold,
+            capacity=setting.capacity,
+            saved=saved,
+            oracle=remote if oracle else None,
+            evaluation=evaluation,
+            seed=seed,
+        )
+        # No refresh changes what an evaluation needs: the links are part of the scenario.
+        needs = partial(scenario.contents.__getitem__, position)
+        outcome = maintain(policy, view, needs, situation, source=remote, ledger=ledger)
+        saved = outcome.saved
+        series.note(position, outcome, remote.tally(outcome, comparison), remote.sets(outcome))
     return series
 
 
-class _State:
-    """The view and the remote data as they are in the course of a run; also the oracle."""
+class TraceView:
+    """The view of a simulation: which version of the background it has of each unit.
 
-    def __init__(self, scenario: Scenario, policy: Policy, setting: Setting) -> None:
-        self.scenario, self.policy, self.setting = scenario, policy, setting
-        self.background, self.saved, self.t_ms = scenario.background, 0, 0
-        self.comparison = setting.comparison
-        self.truth = scenario.initial.copy()
-        self.true_code = self.background.code[self.truth]
-        self.units = _loaded(scenario, empty=setting.capacity is not None)
-        self.code = self.background.code[self.units.row_start]
-        self.rates = _rates(scenario, self.units) if setting.learned else None
+    It is loaded before the first evaluation; one of limited size starts empty.
+    """
 
-    def advance(self, position: int, evaluation: int) -> None:
+    def __init__(self, scenario: Scenario, setting: Setting) -> None:
+        self.background = scenario.background
+        empty = setting.capacity is not None
+        initial = np.full_like(scenario.initial, NO_ROW) if empty else scenario.initial.copy()
+        self.version, self.code = initial, self.background.code[initial]
+        self.units = self._loaded(scenario)
+        self.rates: ChangeRates | None = None
+        if setting.learned:
+            self._begin_learning(scenario)
+
+    def replace(self, units: Integers, content: Integers) -> Booleans:
+        """Let units have these versions from now on."""
+        code = self.background.code[content]
+        changed = self.code[units] != code
+        self.version[units], self.code[units] = content, code
+        self.units.value[units] = self.background.number[content]
+        return np.asarray(changed)
+
+    def evict(self, units: Integers) -> None:
+        """Let units leave."""
+        self.units.held[units] = False
+        self.units.value[units] = np.nan
+        self.version[units] = self.code[units] = NO_ROW
+
+    def _loaded(self, scenario: Scenario) -> Units:
+        zeros = np.zeros(len(self.version), dtype=np.int64)
+        units = new_units(zeros, zeros, 1)
+        units.interval_ms[:] = scenario.interval_ms
+        units.refreshed_ms[:] = scenario.window.closing(scenario.evaluations.start)
+        units.best_before_ms[:] = scenario.best_before_ms
+        units.held[:] = self.version >= 0
+        units.value[:] = self.background.number[self.version]
+        return units
+
+    def _begin_learning(self, scenario: Scenario) -> None:
+        """Nothing is known of any rate before the first refresh."""
+        window, units = scenario.window, self.units
+        self.rates = ChangeRates(len(units), width_ms=window.width_ms, slide_ms=window.slide_ms)
+        units.interval_ms[:] = self.rates.interval_ms(np.arange(len(units)))
+        units.best_before_ms[:] = window.closing(scenario.evaluations.start)
+
+
+class RemoteData:
+    """The remote data in the course of a run: a source, an oracle, and the judge of answers."""
+
+    def __init__(self, scenario: Scenario, view: TraceView) -> None:
+        self.scenario, self.view, self.background = scenario, view, scenario.background
+        self.version = scenario.initial.copy()
+        self.code = self.background.code[self.version]
+
+    def advance(self, position: int) -> None:
         """Let time pass to an evaluation: remote data change, the view does not."""
-        self.t_ms = self.scenario.window.closing(evaluation)
         versions = self.scenario.changes.of(position)
         units = self.background.unit[versions]
-        self.truth[units] = versions
-        self.true_code[units] = self.background.code[versions]
+        self.version[units] = versions
+        self.code[units] = self.background.code[versions]
 
-    def situation(self, budget: int) -> Situation:
-        """What the policy is told."""
-        window, condition = self.scenario.window, self.setting.condition
-        return Situation(
-            Moment(self.t_ms, window.width_ms, window.slide_ms),
-            budget,
-            threshold=condition.threshold if condition else None,
-            capacity=self.setting.capacity,
-            saved=self.saved,
-            oracle=self if Need.ORACLE in self.policy.needs else None,
-        )
+    def fetch(self, units: Integers) -> Reply:
+        """Answer for units at once, with a request each."""
+        return Reply(units, self.version[units], requests=len(units))
 
     def stale(self, units: Integers) -> Booleans:
         """Which units of the view differ from the remote data."""
-        return np.asarray(self.code[units] != self.true_code[units])
+        return np.asarray(self.view.code[units] != self.code[units])
 
     def next_change_ms(self, units: Integers) -> Integers:
         """When the remote data of units change next."""
-        return self.background.next_change_ms(self.truth[units], units)
+        return self.background.next_change_ms(self.version[units], units)
 
-    def maintain(self, election: Election, window: WindowUnits, budget: int) -> None:
-        """Apply an election as the engine does, with the remote data's answers."""
-        units, elected = self.units, election.elected
-        if len(election.evicted):
-            evict(units, election.evicted)
-            units.row_start[election.evicted] = NO_ROW
-            self.code[election.evicted] = NO_ROW
-        if self.rates is not None:
-            self._learn(self.rates, elected)
-        renew(units, elected, self.t_ms)
-        units.row_start[elected] = self.truth[elected]
-        self.code[elected] = self.true_code[elected]
-        units.value[elected] = self.background.number[self.truth[elected]]
-        units.used_ms[window.unit[units.held[window.unit]]] = self.t_ms
-        if self.policy.flexible:
-            moment = self.situation(budget).moment
-            self.saved = savings(budget, self.saved, len(elected), moment)
+    def tally(self, outcome: Outcome, comparison: Comparison) -> Tally:
+        """The answers of an evaluation against the true ones."""
+        unit, number = outcome.window.unit, self.background.number
+        ours, true = self.view.code[unit], self.code[unit]
+        return comparison(
+            outcome.window,
+            Side(ours >= 0, ours, number[self.view.version[unit]]),
+            Side(true >= 0, true, number[self.version[unit]]),
+            outcome.fresh,
+        )
 
-    def _learn(self, rates: ChangeRates, elected: Integers) -> None:
-        known = elected[self.units.held[elected]]
-        age_ms = self.t_ms - self.units.refreshed_ms[known]
-        rates.observe(known, age_ms, self.stale(known))
-        self.units.interval_ms[known] = rates.interval_ms(known)
-
-    def tally(self, window: WindowUnits) -> Tally:
-        """The answers of this evaluation against the true ones."""
-        unit, number = window.unit, self.background.number
-        ours = Side(self.code[unit] >= 0, self.code[unit], number[self.units.row_start[unit]])
-        truth = Side(self.true_code[unit] >= 0, self.true_code[unit], number[self.truth[unit]])
-        refreshed, interval = self.units.refreshed_ms[unit], self.units.interval_ms[unit]
-        fresh = fresh_probability(refreshed, interval, self.t_ms)
-        return self.comparison(window, ours, truth, fresh)
-
-    def sets(self, window: WindowUnits) -> tuple[int, ...]:
-        """The sizes of the sets A to G of the thesis (section 6.2.2)."""
-        held = self.units.held
-        fresh = held & (self.code == self.true_code)
-        needed, mappings = window.unit, window.mappings
-        needed_fresh, needed_held = fresh[needed], held[needed]
-        c, all_fresh = int(np.count_nonzero(needed_fresh)), int(np.count_nonzero(fresh))
-        d = int(np.count_nonzero(needed_held)) - c
-        all_held = int(np.count_nonzero(held))
-        e = int(mappings @ needed_fresh)
-        f = int(mappings @ needed_held) - e
-        g = int(mappings.sum()) - e - f
-        return all_fresh - c, all_held - all_fresh - d, c, d, e, f, g
-
-
-def _loaded(scenario: Scenario, *, empty: bool) -> Units:
-    """The view as it is at the first evaluation: loaded before it, or of limited size and empty."""
-    initial = np.full_like(scenario.initial, NO_ROW) if empty else scenario.initial.copy()
-    units = new_units(initial, np.ones(len(initial), dtype=np.int64), 1)
-    first_ms = scenario.window.closing(scenario.evaluations.start)
-    units.interval_ms[:] = scenario.interval_ms
-    units.refreshed_ms[:] = first_ms
-    units.best_before_ms[:] = scenario.best_before_ms
-    units.held[:] = initial >= 0
-    units.value[:] = scenario.background.number[initial]
-    return units
-
-
-def _rates(scenario: Scenario, units: Units) -> ChangeRates:
-    """Nothing is known of any rate before the first refresh."""
-    window = scenario.window
-    span_ms = len(scenario.evaluations) * window.slide_ms
-    units.interval_ms[:] = max(window.width_ms, span_ms // 10)
-    units.best_before_ms[:] = window.closing(scenario.evaluations.start)
-    shortest, longest = max(1, window.slide_ms // 10), 10 * span_ms
-    return ChangeRates(len(units), shortest_ms=shortest, longest_ms=longest)
+    def sets(self, outcome: Outcome) -> WindowSets:
+        """The sets A to G as they truly are."""
+        held = self.view.units.held
+        return window_sets(held, held & (self.view.code == self.code), outcome.window)

@@ -7,7 +7,7 @@ import numpy as np
 
 from bestbefore.arrays import Integers
 from bestbefore.errors import InputError
-from bestbefore.maintenance import WindowUnits
+from bestbefore.maintenance import Moment, WindowUnits
 from bestbefore.simulator.background import (
     NO_ROW,
     Background,
@@ -40,6 +40,11 @@ class Scenario:
     best_before_ms: Integers
     units: tuple[str, ...]
     many_to_many: bool
+
+    def moment(self, evaluation: int) -> Moment:
+        """What a policy is told of the time of an evaluation."""
+        window = self.window
+        return Moment(window.closing(evaluation), window.width_ms, window.slide_ms)
 
 
 def make_scenario(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from bestbefore.arrays import Integers, Numbers
-from bestbefore.maintenance import Election
+from bestbefore.maintenance import Outcome, WindowSets
 from bestbefore.simulator.answers import Tally
 
 
@@ -28,19 +28,16 @@ class Series:
     estimated: Numbers
     sets: Integers
 
-    def note(self, position: int, election: Election, tally: Tally, saved: int) -> None:
-        """Enter an evaluation."""
-        self.candidates[position] = len(election.candidates)
-        self.refreshes[position] = len(election.elected)
-        self.evicted[position] = len(election.evicted)
-        self.saved[position] = saved
+    def note(self, position: int, outcome: Outcome, tally: Tally, sets: WindowSets) -> None:
+        """Enter an evaluation, with its sets as they truly are."""
+        self.candidates[position] = outcome.candidates
+        self.refreshes[position] = len(outcome.elected)
+        self.evicted[position] = len(outcome.evicted)
+        self.saved[position] = outcome.saved
         self.correct[position], self.wrong[position] = tally.correct, tally.wrong
         self.missing[position], self.union[position] = tally.missing, tally.union
         self.estimated[position] = tally.estimated
-
-    def note_sets(self, position: int, sizes: tuple[int, ...]) -> None:
-        """Enter the sizes of the sets A to G."""
-        self.sets[position] = sizes
+        self.sets[position] = (sets.a, sets.b, sets.c, sets.d, sets.e, sets.f, sets.g)
 
     @property
     def freshness(self) -> Numbers:

@@ -7,29 +7,32 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from bestbefore.arrays import Integers
+from bestbefore.arrays import Booleans, Integers
 from bestbefore.rdf.terms import Key, Row
+from bestbefore.view.change_rates import ChangeRates
 from bestbefore.view.links import Links, link
 from bestbefore.view.row_keys import RowKeys
-from bestbefore.view.units import Units, new_units
+from bestbefore.view.units import NEVER_RETRY, Units, new_units
 
 Measure = Callable[[Sequence[Row]], float]
 """The number that a FILTER compares, as found in the rows of a unit; NaN where there is none."""
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What a unit gets on entering a view: a change interval, and the number of its rows.
+class UnitDefaults:
+    """What is known of a unit that a view gets to know, before anything was fetched.
 
-    `interval_ms` is for the units that `intervals_ms` does not name.
+    `interval_ms` is for the units that `intervals_ms` does not name; `refusal` gives the reason why
+    a key can never be sent to the service, `measure` finds the number of a unit's rows.
     """
 
     interval_ms: int = 1
     intervals_ms: Mapping[Key, int] = field(default_factory=dict)
     measure: Measure | None = None
+    refusal: Callable[[Key], str | None] = lambda _: None
 
 
-NO_ENTRY = Entry()
+NO_DEFAULTS = UnitDefaults()
 
 
 class LocalView:
@@ -49,10 +52,11 @@ class LocalView:
         units: Units,
         rows: pa.Table,
         join_key: Sequence[str] | None = None,
-        entry: Entry = NO_ENTRY,
+        defaults: UnitDefaults = NO_DEFAULTS,
     ) -> None:
         self.key, self.join_key = tuple(key), tuple(key if join_key is None else join_key)
-        self.variables, self.entry = tuple(rows.column_names), entry
+        self.variables, self.defaults = tuple(rows.column_names), defaults
+        self.rates: ChangeRates | None = None
         self.keys, self.units = list(keys), units
         self._number = {each: number for number, each in enumerate(self.keys)}
         self._settled = rows
@@ -83,11 +87,12 @@ class LocalView:
         if not new:
             return
         first = len(self.keys)
-        self.units = self.units.extended(len(new), interval_ms=self.entry.interval_ms)
+        self.units = self.units.extended(len(new), interval_ms=self.defaults.interval_ms)
         self.keys.extend(new)
         self._number.update(zip(new, range(first, len(self.keys)), strict=True))
-        stated = self.entry.intervals_ms
+        stated = self.defaults.intervals_ms
         self.set_intervals({key: stated[key] for key in new if key in stated})
+        self.prepare(first)
 
     def learn_joins(self, keys: Iterable[Key]) -> None:
         """Give a number to join keys that no row has yet; in a 1:1 join these are units."""
@@ -131,8 +136,12 @@ class LocalView:
         whole = pa.concat_tables([self._settled, _table(self.variables, self._recent)])
         return whole.take(pa.array(row_numbers))
 
-    def replace(self, unit: int, rows: Sequence[Row]) -> bool:
-        """Let a unit have these rows from now on; tell whether that changed anything."""
+    def replace(self, units: Integers, content: Sequence[Sequence[Row]]) -> Booleans:
+        """Let units have these rows from now on; tell of each whether it had others before."""
+        pairs = zip(units.tolist(), content, strict=True)
+        return np.array([self._replace(unit, rows) for unit, rows in pairs], dtype=np.bool_)
+
+    def _replace(self, unit: int, rows: Sequence[Row]) -> bool:
         changed = Counter(self.rows_of(unit)) != Counter(rows)
         if changed:
             self.units.row_start[unit] = len(self._settled) + len(self._recent)
@@ -140,6 +149,12 @@ class LocalView:
             self._recent.extend(rows)
             self._note(unit, rows)
         return changed
+
+    def evict(self, units: Integers) -> None:
+        """Let units leave the view; their keys stay known."""
+        self.units.held[units] = False
+        self.units.row_count[units] = 0
+        self.units.value[units] = np.nan
 
     def set_intervals(self, interval_ms: Mapping[Key, int]) -> None:
         """Take over the change intervals of some units; keys not in the view are ignored."""
@@ -150,9 +165,9 @@ class LocalView:
     def compact(self) -> None:
         """Drop what nothing points at: units that the view does not hold, and rows of no unit.
 
-        Numbers given out before are void afterwards.
+        A unit whose request failed is remembered. Numbers given out before are void afterwards.
         """
-        self._forget_missing()
+        self._forget(~self.units.held & (self.units.failures == 0))
         if len(self._recent) * 4 < len(self._settled) and not self._overgrown():
             return
         _, numbers = self.row_numbers(np.arange(len(self)))
@@ -163,9 +178,24 @@ class LocalView:
             self._row_keys.settle(self._settled)
             self._links = None
 
+    def forget_failed(self, evaluation: int) -> None:
+        """Drop units that the view does not hold and that nobody asked for again in due time."""
+        units = self.units
+        overdue = units.retry_at + (1 << np.minimum(units.failures, 32)) <= evaluation
+        self._forget(~units.held & overdue)
+
+    def prepare(self, first: int = 0) -> None:
+        """Mark the new units, from a number on, that can never be asked for; learn of all."""
+        refused = [self.defaults.refusal(key) is not None for key in self.keys[first:]]
+        self.units.retry_at[first:][refused] = NEVER_RETRY
+        if self.rates is not None:
+            self.rates.extend(len(self.keys) - first)
+            new = np.arange(first, len(self.keys))
+            self.units.interval_ms[new] = self.rates.interval_ms(new)
+
     def _note(self, unit: int, rows: Sequence[Row]) -> None:
-        if self.entry.measure is not None:
-            self.units.value[unit] = self.entry.measure(rows)
+        if self.defaults.measure is not None:
+            self.units.value[unit] = self.defaults.measure(rows)
         if self._row_keys is not None:
             self._row_keys.append(rows)
             self._links = None
@@ -183,17 +213,18 @@ class LocalView:
         rows = len(self._settled) + len(self._recent)
         return self._row_keys is not None and len(self._row_keys) > rows
 
-    def _forget_missing(self) -> None:
-        """Let the units that are held move up, in their order."""
-        held = self.units.held
-        if held.all():
+    def _forget(self, units: Booleans) -> None:
+        """Drop the marked units; the others move up, in their order."""
+        if not units.any():
             return
-        first = int(np.argmin(held))
+        first, kept = int(np.argmax(units)), ~units
         for key in self.keys[first:]:
             del self._number[key]
-        self.keys[first:] = [self.keys[number] for number in np.flatnonzero(held) if number > first]
+        self.keys[first:] = [self.keys[number] for number in np.flatnonzero(kept) if number > first]
         self._number.update(zip(self.keys[first:], range(first, len(self.keys)), strict=True))
-        self.units = self.units.only(held)
+        self.units, self._links = self.units.only(kept), None
+        if self.rates is not None:
+            self.rates.keep(kept)
 
     def _take(self, row_numbers: Integers) -> list[Row]:
         settled = len(self._settled)
@@ -210,22 +241,31 @@ def view_of(
     variables: Sequence[str],
     key: Sequence[str],
     *,
-    interval_ms: int,
     join_key: Sequence[str] | None = None,
-    measure: Measure | None = None,
+    defaults: UnitDefaults = NO_DEFAULTS,
+    rates: ChangeRates | None = None,
 ) -> LocalView:
     """A view of rows as a service gave them, in units by the variables of the refresh key."""
     positions = [variables.index(name) for name in key]
     grouped: dict[Key, list[Row]] = {}
     for row in rows:
-        grouped.setdefault(tuple(str(row[each]) for each in positions), []).append(row)
-    counts = np.fromiter((len(each) for each in grouped.values()), np.int64, len(grouped))
-    units = new_units(np.cumsum(counts) - counts, counts, interval_ms)
-    if measure is not None:
-        units.value[:] = [measure(each) for each in grouped.values()]
-    table = _table(variables, [row for each in grouped.values() for row in each])
-    entry = Entry(interval_ms, measure=measure)
-    return LocalView(key, list(grouped), units=units, rows=table, join_key=join_key, entry=entry)
+        grouped.setdefault(tuple(str(row[position]) for position in positions), []).append(row)
+    counts = np.fromiter((len(unit) for unit in grouped.values()), np.int64, len(grouped))
+    units = new_units(np.cumsum(counts) - counts, counts, defaults.interval_ms)
+    if defaults.measure is not None:
+        units.value[:] = [defaults.measure(unit) for unit in grouped.values()]
+    table = _table(variables, [row for unit in grouped.values() for row in unit])
+    view = LocalView(
+        key,
+        list(grouped),
+        units=units,
+        rows=table,
+        join_key=join_key,
+        defaults=defaults,
+    )
+    view.rates = rates
+    view.prepare()
+    return view
 
 
 def _table(variables: Sequence[str], rows: Sequence[Row]) -> pa.Table:

@@ -6,6 +6,9 @@ import numpy as np
 
 from bestbefore.arrays import Booleans, Integers, Numbers
 
+NEVER_RETRY = 2**62
+"""The `retry_at` of a unit that can never be asked for."""
+
 
 @dataclass(slots=True)
 class Units:
@@ -14,7 +17,8 @@ class Units:
     `row_start` and `row_count` point at the unit's rows, `refreshed_ms` is its last refresh,
     `best_before_ms` its τ and `interval_ms` its expected change interval I. `used_ms` is the last
     evaluation that needed it, `value` the number that a FILTER compares (NaN where there is none).
-    A unit that is not `held` is known by its key, but the view has no rows of it.
+    A unit that is not `held` is known by its key, but the view has no rows of it. `failures` counts
+    the requests for it that failed in a row; it is no candidate before the evaluation `retry_at`.
     """
 
     row_start: Integers
@@ -25,6 +29,8 @@ class Units:
     used_ms: Integers
     value: Numbers
     held: Booleans
+    failures: Integers
+    retry_at: Integers
 
     def __len__(self) -> int:
         return len(self.row_start)
@@ -60,4 +66,6 @@ def new_units(row_start: Integers, row_count: Integers, interval_ms: int) -> Uni
         used_ms=np.zeros(size, dtype=np.int64),
         value=np.full(size, np.nan),
         held=np.ones(size, dtype=np.bool_),
+        failures=np.zeros(size, dtype=np.int64),
+        retry_at=np.zeros(size, dtype=np.int64),
     )

@@ -75,7 +75,7 @@ class SlidingWindow:
         """
         return self.first_with(watermark_ms) - 1
 
-    def remaining(self, time_ms: Times, at_ms: int) -> Times:
+    def remaining(self, time_ms: Times, at_ms: Times) -> Times:
         """L = ⌈(t_i + ω − t)/β⌉: the evaluations, the one at t included, that still see t_i.
 
         This is equation 3 of acqua and equation 12 of planning-ahead.

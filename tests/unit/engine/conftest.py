@@ -1,4 +1,4 @@
-"""The control plane of a job without Spark: windows are counted here, the service is a table."""
+"""A service's view without Spark: windows are counted here, the service is a table."""
 
 import math
 from collections import Counter
@@ -8,19 +8,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from bestbefore.engine.key_statistics import read_statistics
+from bestbefore.engine.served_view import open_served
 from bestbefore.engine.state import State
-from bestbefore.engine.view_start import change_intervals, open_view
-from bestbefore.engine.walk import Walk
 from bestbefore.job import read_job
-from bestbefore.maintenance import Ledger
 from bestbefore.storage import LocalStorage
-from bestbefore.view import Journal
-from bestbefore.windows import Instants, SlidingWindow
-from bestbefore.windows.timeline import Timeline
+from bestbefore.windows import Instants, SlidingWindow, Timeline
+from tests.outcomes import told
 from tests.row_service import RowService
 
 EX = "http://example.org/"
+WINDOW = SlidingWindow(10_000, 5_000, 0)
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 
 
@@ -63,7 +60,7 @@ class CrashingStorage(LocalStorage):
 
 @dataclass
 class Rig:
-    """What a batch processor does to view and state, for streams of (time, join key)."""
+    """A service of a job with its view, as the engine keeps it, for streams of (time, join key)."""
 
     job: object
     service: object
@@ -75,39 +72,36 @@ class Rig:
 
     def run(self, events, *, batches, storage=None):
         """Start anew from the checkpoint and answer the batches of evaluations that are left."""
-        storage = storage or LocalStorage(str(self.folder))
-        intervals = change_intervals(self.job)
-        window = SlidingWindow(10_000, 5_000, 0)
-        view, opened = open_view(
-            self.job,
-            storage,
-            self.service,
-            self.state.view("bkg"),
-            batch=self.state.batch,
-            begun_ms=window.closing(1),
+        begun = replace(self.state, begun_ms=WINDOW.closing(1))
+        self.served = open_served(
+            self.job, self.service, storage or LocalStorage(str(self.folder)), begun
         )
-        self.view, self.state = view, replace(self.state, views={"bkg": opened})
-        timeline = Timeline(Instants((window,)))
+        self.state = replace(self.state, views={"bkg": self.served.opened})
         for number, evaluations in enumerate(batches):
-            if number <= self.state.batch:
-                continue
-            if evaluations[0] == 1:
-                view.begin(window.closing(1))
-            learn = self.job.policy.fetches_missing
-            table = counted(events, window, evaluations, self.job.join_key)
-            statistics = read_statistics(table, self.job.join_key, view, learn=learn)
-            walk = Walk(
-                self.job, view, timeline, self.service, intervals, Ledger(storage), Journal(storage)
-            )
-            before = self.state.view("bkg")
-            self.slices, outcomes = walk.through(
-                number, evaluations, statistics, saved=before.saved
-            )
-            view.compact()
-            after = replace(before, saved=outcomes[-1].saved)
-            self.state = replace(self.state, batch=number, views={"bkg": after})
-            self.outcomes += outcomes
+            if number > self.state.batch:
+                self._batch(number, evaluations, events)
         return self
+
+    def _batch(self, number, evaluations, events):
+        if evaluations[0] == 1:
+            self.view.begin(WINDOW.closing(1))
+        before = self.state.view("bkg")
+        self.slices, outcomes = self.served.maintain(
+            number,
+            evaluations,
+            counted(events, WINDOW, evaluations, self.job.join_key),
+            timeline=Timeline(Instants((WINDOW,))),
+            saved=before.saved,
+        )
+        # Numbers are void once the batch is settled.
+        self.outcomes += [told(outcome, self.view.keys) for outcome in outcomes]
+        after = self.served.settle(number, before, outcomes)
+        self.state = replace(self.state, batch=number, views={"bkg": after})
+        self.served.clean_up(before, after, evaluations)
+
+    @property
+    def view(self):
+        return self.served.view
 
     def held(self):
         return {key for key, held in zip(self.view.keys, self.view.units.held, strict=True) if held}

@@ -20,11 +20,11 @@ def test_the_view_starts_empty_and_never_holds_more_than_its_capacity(rig, polic
         assert len(run.view) == held
         most = max(most, held)
     assert most == 4
-    assert sum(len(each.refreshed.evicted) for each in run.outcomes) > 0
-    for each in run.outcomes:
-        sets = each.sets.sizes()
-        assert sets["A"] + sets["B"] + sets["C"] + sets["D"] <= 4
-        assert set(each.refreshed.used) >= set(each.refreshed.rows)
+    assert sum(len(outcome["evicted"]) for outcome in run.outcomes) > 0
+    for outcome in run.outcomes:
+        sets = outcome["sets"]
+        assert sets.a + sets.b + sets.c + sets.d <= 4
+        assert set(outcome["used"]) >= set(outcome["answered"])
 
 
 def test_units_leave_only_for_what_really_came(rig):
@@ -32,7 +32,7 @@ def test_units_leave_only_for_what_really_came(rig):
     events = [(1_000, user(1)), (1_000, user(2)), (12_000, user(3)), (12_000, user(4))]
     run.service.down.add((user(4),))
     run.run(events, batches=[[1], [2], [3]])
-    assert len(run.outcomes[2].refreshed.evicted) == 1
+    assert len(run.outcomes[2]["evicted"]) == 1
     assert len(run.held()) == 2
     assert (user(3),) in run.held()
 
@@ -52,7 +52,7 @@ def test_the_least_recently_used_leaves_first_also_after_a_restart(rig):
         run = rig("MP(CWSJ,LRU,LRU)", capacity=2, folder=f"checkpoint{len(batches)}")
         for last in range(1, len(batches) + 1):
             run.run(events, batches=batches[:last])
-        assert run.outcomes[4].refreshed.evicted == ((user(2),),)
+        assert run.outcomes[4]["evicted"] == ((user(2),),)
         assert run.held() == {(user(1),), (user(3),)}
 
 

@@ -36,7 +36,7 @@ def test_a_crash_between_evaluations_is_repeated_identically(rig, case):
     assert requests >= 8
     for at in range(1, requests + 1):
         run = rig(policy, rows=rows, budget=2, folder=f"crash{at}", **view)
-        storage = CrashingStorage(str(run.folder), folder="ledger", at=at)
+        storage = CrashingStorage(str(run.folder), folder="services/bkg/ledger", at=at)
         with pytest.raises(Crash):
             run.run(events, batches=BATCHES, storage=storage)
         run.run(events, batches=BATCHES)
@@ -53,7 +53,7 @@ def test_a_crash_before_the_journal_wastes_budget_and_adds_none(rig, case):
     whole = rig(policy, rows=rows, budget=2, **view).run(events, batches=BATCHES)
     for at in range(1, len(whole.service.asked) + 1):
         run = rig(policy, rows=rows, budget=2, folder=f"crash{at}", **view)
-        storage = CrashingStorage(str(run.folder), folder="journal", at=at)
+        storage = CrashingStorage(str(run.folder), folder="services/bkg/journal", at=at)
         with pytest.raises(Crash):
             run.run(events, batches=BATCHES, storage=storage)
         run.run(events, batches=BATCHES)
@@ -62,4 +62,4 @@ def test_a_crash_before_the_journal_wastes_budget_and_adds_none(rig, case):
         if not run.job.policy.flexible:
             assert sum(map(len, run.service.asked)) <= 2 * 11
         assert len(run.held()) <= view.get("capacity", 99)
-        assert run.outcomes[-1].sets.mappings == whole.outcomes[-1].sets.mappings
+        assert run.outcomes[-1]["sets"].mappings == whole.outcomes[-1]["sets"].mappings

@@ -2,7 +2,7 @@ import numpy as np
 import pyarrow as pa
 
 from bestbefore.engine.key_statistics import read_statistics
-from bestbefore.engine.window_sets import window_sets
+from bestbefore.maintenance import window_sets
 from bestbefore.view import view_of
 
 
@@ -16,88 +16,92 @@ def table_of(rows, key=("k",)):
 
 def statistics(rows, *, key=("k",), learn=False):
     units = [tuple(f"{name}{i}" for name in key) for i in range(4)]
-    view = view_of(units, list(key), list(key), interval_ms=1)
+    view = view_of(units, list(key), list(key))
     return read_statistics(table_of(rows, key), list(key), view, learn=learn)
 
 
 def linked(rows):
     """Join keys a (units x, y), b (unit x twice) and c (unit z) of a view of edges."""
     edges = [("a", "x", "1"), ("a", "y", "1"), ("b", "x", "1"), ("b", "x", "2"), ("c", "z", "1")]
-    view = view_of(edges, ["k", "u", "v"], ["u"], interval_ms=1, join_key=["k"])
+    view = view_of(edges, ["k", "u", "v"], ["u"], join_key=["k"])
     return view, read_statistics(table_of(rows), ["k"], view)
+
+
+def sets_at(units, window, t_ms):
+    return window_sets(units.held, units.held & (units.best_before_ms > t_ms), window)
 
 
 def test_counts_by_l_are_kept_and_the_latest_mapping_decides_l():
     found = statistics([(7, "k2", 1, 5), (7, "k2", 3, 2), (7, "k0", 2, 1), (8, "k2", 2, 2)])
-    needs = found.of(7)
-    assert needs.units.unit.tolist() == [0, 2]
-    assert needs.units.remaining.tolist() == [2, 3]
-    assert needs.units.mappings.tolist() == [1, 7]
+    needs = found.units_of(7)
+    assert needs.unit.tolist() == [0, 2]
+    assert needs.remaining.tolist() == [2, 3]
+    assert needs.mappings.tolist() == [1, 7]
     # Σ min(L, B): k0 min(2, 2); k2 five times min(1, 2) and twice min(3, 2).
-    assert needs.units.results(np.array([2, 2])).tolist() == [2.0, 9.0]
-    assert found.windows().tolist() == [7, 8]
+    assert needs.results(np.array([2, 2])).tolist() == [2.0, 9.0]
+    assert np.unique(found.evaluation).tolist() == [7, 8]
 
 
 def test_keys_that_the_view_does_not_know_are_counted():
     found = statistics([(7, "x", 1, 3), (7, "y", 1, 2), (7, "k1", 1, 5)])
-    needs = found.of(7)
-    assert needs.units.unit.tolist() == [1]
+    needs = found.units_of(7)
+    assert needs.unit.tolist() == [1]
     assert needs.unknown == 5
-    assert window_sets(found.view.units, needs, 0).completeness == 0.5
+    assert sets_at(found.view.units, needs, 0).completeness == 0.5
 
 
 def test_keys_that_the_view_gets_to_know_are_units_it_does_not_hold():
     found = statistics([(7, "y", 1, 3), (7, "x", 1, 2), (7, "k1", 1, 5)], learn=True)
-    needs = found.of(7)
-    assert (needs.units.unit.tolist(), needs.unknown) == ([1, 4, 5], 0)
+    needs = found.units_of(7)
+    assert (needs.unit.tolist(), needs.unknown) == ([1, 4, 5], 0)
     assert found.view.keys[4:] == [("x",), ("y",)]
     assert found.view.units.held.tolist() == [True] * 4 + [False] * 2
-    assert window_sets(found.view.units, needs, 0).completeness == 0.5
+    assert sets_at(found.view.units, needs, 0).completeness == 0.5
 
 
 def test_a_window_without_mappings_needs_nothing():
     found = statistics([(7, "k1", 1, 5)])
-    needs = found.of(9)
-    assert needs.units.unit.tolist() == []
-    assert window_sets(found.view.units, needs, 0).completeness is None
-    assert statistics([]).windows().tolist() == []
+    needs = found.units_of(9)
+    assert needs.unit.tolist() == []
+    assert sets_at(found.view.units, needs, 0).completeness is None
+    assert statistics([]).evaluation.tolist() == []
 
 
 def test_join_keys_of_several_variables():
     found = statistics([(1, "a1", "b1", 1, 2), (1, "a1", "b2", 1, 4)], key=("a", "b"))
-    assert found.of(1).units.unit.tolist() == [1]
-    assert found.of(1).unknown == 4
+    assert found.units_of(1).unit.tolist() == [1]
+    assert found.units_of(1).unknown == 4
 
 
 def test_linked_units_serve_all_their_join_keys():
     view, found = linked([(1, "b", 2, 3), (1, "a", 1, 1), (1, "stranger", 1, 7)])
-    needs = found.of(1)
-    assert [view.keys[unit] for unit in needs.units.unit] == [("x",), ("y",)]
+    needs = found.units_of(1)
+    assert [view.keys[unit] for unit in needs.unit] == [("x",), ("y",)]
     # x: one row for a's mapping, two rows for each of b's three.
-    assert needs.units.mappings.tolist() == [7, 1]
-    assert needs.units.remaining.tolist() == [2, 1]
-    assert needs.units.results(np.array([2, 2])).tolist() == [1 + 2 * 3 * 2, 1]
-    unit, rows = view.joined(needs.join_key)
+    assert needs.mappings.tolist() == [7, 1]
+    assert needs.remaining.tolist() == [2, 1]
+    assert needs.results(np.array([2, 2])).tolist() == [1 + 2 * 3 * 2, 1]
+    unit, rows = view.joined(found.join_keys(1))
     assert sorted(view.columns(rows)["k"].to_pylist()) == ["a", "a", "b", "b"]
     assert sorted(view.keys[each][0] for each in unit) == ["x", "x", "x", "y"]
 
 
 def test_links_are_looked_up_when_a_window_s_turn_comes():
     view, found = linked([(1, "a", 1, 1), (2, "stranger", 1, 1), (2, "c", 1, 1)])
-    assert [view.keys[unit] for unit in found.of(2).units.unit] == [("z",)]
-    view.replace(1, [("stranger", "y", "5")])
-    assert [view.keys[unit] for unit in found.of(1).units.unit] == [("x",)]
-    assert [view.keys[unit] for unit in found.of(2).units.unit] == [("y",), ("z",)]
+    assert [view.keys[unit] for unit in found.units_of(2).unit] == [("z",)]
+    view.replace(np.array([1]), [[("stranger", "y", "5")]])
+    assert [view.keys[unit] for unit in found.units_of(1).unit] == [("x",)]
+    assert [view.keys[unit] for unit in found.units_of(2).unit] == [("y",), ("z",)]
 
 
 def test_a_linked_window_without_mappings_or_without_rows_needs_nothing():
     view, found = linked([(1, "stranger", 1, 4)])
     for window, mappings in ((1, 4), (2, 0)):
-        needs = found.of(window)
-        assert len(needs.units) == 0
-        sets = window_sets(view.units, needs, 0)
+        needs = found.units_of(window)
+        assert len(needs) == 0
+        sets = sets_at(view.units, needs, 0)
         assert (sets.g, sets.mappings) == (mappings, mappings)
-        assert len(view.joined(needs.join_key)[1]) == 0
+        assert len(view.joined(found.join_keys(window))[1]) == 0
 
 
 def test_the_sets_a_to_g_of_a_1_to_1_join():
@@ -108,7 +112,7 @@ def test_the_sets_a_to_g_of_a_1_to_1_join():
     units.best_before_ms[:4] = [5, 20, 5, 20]
     units.held[4] = True  # x was fetched
     units.best_before_ms[4] = 20
-    sets = window_sets(units, found.of(1), 10)
+    sets = sets_at(units, found.units_of(1), 10)
     # k3 | k2 | k1, x | k0; mappings of k1 and x | of k0 | of y.
     assert sets.sizes() == {"A": 1, "B": 1, "C": 2, "D": 1, "E": 8, "F": 2, "G": 1}
     assert sets.completeness == 10 / 11
@@ -117,6 +121,6 @@ def test_the_sets_a_to_g_of_a_1_to_1_join():
 def test_the_sets_of_an_m_to_n_join_count_a_mapping_with_fresh_and_stale_units_twice():
     view, found = linked([(1, "a", 1, 2), (1, "b", 1, 3), (1, "stranger", 1, 4)])
     view.units.best_before_ms[:] = [20, 5, 5]
-    sets = window_sets(view.units, found.of(1), 10)
+    sets = sets_at(view.units, found.units_of(1), 10)
     assert sets.sizes() == {"A": 0, "B": 1, "C": 1, "D": 1, "E": 5, "F": 2, "G": 4}
     assert sets.completeness == 5 / 9

@@ -55,8 +55,8 @@ def test_rows_that_a_refresh_brings_or_takes_are_joined_in_the_same_batch(rig):
         assert sorted(set(cut)) == [newcomer, user(1)]
         assert len(cut) == 8
     # u0 has no row any more.
-    assert [each.sets.g for each in run.outcomes] == [1, 1]
-    assert run.outcomes[1].sets.completeness == 4 / 5
+    assert [outcome["sets"].g for outcome in run.outcomes] == [1, 1]
+    assert run.outcomes[1]["sets"].completeness == 4 / 5
 
 
 def test_the_refresh_key_of_a_checkpoint_cannot_change(rig):

@@ -2,26 +2,32 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from bestbefore.checkpoint import load_snapshot, save_snapshot
 from bestbefore.errors import InputError, StateError
-from bestbefore.maintenance.maintainer import apply_refreshes, evict
+from bestbefore.maintenance import apply_outcome
 from bestbefore.storage import LocalStorage
 from bestbefore.view import (
     ChangeIntervals,
-    Journal,
-    Refreshed,
-    load_snapshot,
+    ChangeRates,
+    UnitDefaults,
     read_interval_file,
-    save_snapshot,
     view_of,
 )
+from bestbefore.view.units import NEVER_RETRY
+from tests.outcomes import outcome_of
 
 A, B, C = "<http://e/a>", "<http://e/b>", "<http://e/c>"
+
+
+def replaced(view, unit, rows):
+    """Let a unit have these rows; whether it had others before."""
+    return bool(view.replace(np.array([unit]), [rows])[0])
 
 
 @pytest.fixture
 def view():
     rows = [(A, '"1"'), (B, '"2"'), (A, '"3"'), (C, None)]
-    return view_of(rows, ["k", "v"], ["k"], interval_ms=1_000)
+    return view_of(rows, ["k", "v"], ["k"], defaults=UnitDefaults(1_000))
 
 
 def contents(view):
@@ -46,26 +52,26 @@ def test_a_slice_repeats_rows_per_unit_asked(view):
 
 def test_replacing_keeps_what_was_cut_before(view):
     _, before = view.row_numbers(np.array([0]))
-    assert view.replace(0, [(A, '"9"')]) is True
+    assert replaced(view, 0, [(A, '"9"')]) is True
     assert [row["v"] for row in view.columns(before).to_pylist()] == ['"1"', '"3"']
     assert view.rows_of(0) == [(A, '"9"')]
 
 
 def test_replacing_with_the_same_rows_in_another_order_is_no_change(view):
-    assert view.replace(0, [(A, '"3"'), (A, '"1"')]) is False
-    assert view.replace(0, [(A, '"3"'), (A, '"3"')]) is True
+    assert replaced(view, 0, [(A, '"3"'), (A, '"1"')]) is False
+    assert replaced(view, 0, [(A, '"3"'), (A, '"3"')]) is True
 
 
 def test_a_unit_that_is_gone_has_no_rows_and_can_come_back(view):
-    view.replace(1, [])
+    replaced(view, 1, [])
     assert cut(view, [1, 2]) == ([1], [{"k": C, "v": None}])
-    view.replace(1, [(B, '"5"')])
+    replaced(view, 1, [(B, '"5"')])
     assert view.rows_of(1) == [(B, '"5"')]
 
 
 def test_compacting_changes_nothing_that_is_seen(view):
-    view.replace(0, [(A, '"9"')])
-    view.replace(2, [])
+    replaced(view, 0, [(A, '"9"')])
+    replaced(view, 2, [])
     before = contents(view)
     view.compact()
     assert contents(view) == before
@@ -73,7 +79,7 @@ def test_compacting_changes_nothing_that_is_seen(view):
 
 
 def test_an_empty_view_is_fine(tmp_path):
-    view = view_of([], ["k", "v"], ["k"], interval_ms=1)
+    view = view_of([], ["k", "v"], ["k"])
     save_snapshot(view, LocalStorage(str(tmp_path)), "s")
     again = load_snapshot(LocalStorage(str(tmp_path)), "s")
     assert len(again) == 0
@@ -83,7 +89,7 @@ def test_an_empty_view_is_fine(tmp_path):
 def test_a_snapshot_holds_everything(view, tmp_path):
     storage = LocalStorage(str(tmp_path))
     view.begin(5_000)
-    apply_refreshes(view, Refreshed(1, 7_000, rows={(A,): ((A, '"9"'),), (B,): ()}))
+    apply_outcome(view, outcome_of(view, 7_000, {(A,): ((A, '"9"'),), (B,): ()}))
     save_snapshot(view, storage, "s")
     again = load_snapshot(storage, "s")
     assert contents(again) == contents(view)
@@ -97,35 +103,11 @@ def test_a_snapshot_that_is_missing_is_a_state_error(tmp_path):
         load_snapshot(LocalStorage(str(tmp_path)), "s")
 
 
-def test_a_failed_unit_keeps_its_age_and_stays_a_candidate(view):
+def test_a_failed_unit_keeps_its_age(view):
     view.begin(5_000)
-    apply_refreshes(view, Refreshed(1, 7_000, rows={}, failed={(A,): "timeout"}))
+    apply_outcome(view, outcome_of(view, 7_000, {}, failed={(A,): "timeout"}))
     assert view.units.refreshed_ms.tolist() == [5_000, 5_000, 5_000]
     assert view.units.best_before_ms.tolist() == [5_000, 5_000, 5_000]
-
-
-def test_the_journal_gives_back_what_was_written(tmp_path):
-    journal = Journal(LocalStorage(str(tmp_path)))
-    written = Refreshed(
-        7,
-        900,
-        rows={(A,): ((A, '"1"'), (A, None)), (B,): ()},
-        intervals_ms={(A,): 50},
-        failed={(C,): "timeout"},
-        evicted=((C, A),),
-        used=((B,), (A,)),
-        candidates=9,
-        elected=3,
-        requests=2,
-        seconds=0.5,
-    )
-    journal.write(3, written)
-    assert journal.read(3, 7) == written
-    assert journal.of_batch(3) == [written]
-    assert journal.batches() == [3]
-    assert journal.read(3, 8) is None
-    journal.forget(3)
-    assert journal.batches() == []
 
 
 XSD_INT = "^^<http://www.w3.org/2001/XMLSchema#integer>"
@@ -189,7 +171,7 @@ def rows_by_join_key(view):
 @pytest.fixture
 def edges():
     rows = [(A, "x", '"1"'), (B, "x", '"2"'), (A, "y", '"3"'), (C, "z", '"4"')]
-    return view_of(rows, ["j", "u", "v"], ["u"], interval_ms=1_000, join_key=["j"])
+    return view_of(rows, ["j", "u", "v"], ["u"], join_key=["j"], defaults=UnitDefaults(1_000))
 
 
 def test_rows_link_join_keys_with_units(edges):
@@ -204,9 +186,9 @@ def test_rows_link_join_keys_with_units(edges):
 def test_a_refresh_of_a_unit_changes_its_links(edges):
     links = edges.links()
     assert edges.links() is links
-    assert edges.replace(0, [(B, "x", '"2"'), (A, "x", '"1"')]) is False
+    assert replaced(edges, 0, [(B, "x", '"2"'), (A, "x", '"1"')]) is False
     assert edges.links() is links
-    assert edges.replace(0, [(B, "x", '"9"'), (D, "x", '"8"')]) is True
+    assert replaced(edges, 0, [(B, "x", '"9"'), (D, "x", '"8"')]) is True
     expected = {A: [("y", '"3"')], B: [("x", '"9"')], C: [("z", '"4"')], D: [("x", '"8"')]}
     assert rows_by_join_key(edges) == expected
     edges.compact()
@@ -225,7 +207,7 @@ def test_join_keys_of_windows_are_forgotten_when_they_outnumber_the_rows(edges):
 def test_a_snapshot_holds_links_and_values(edges, tmp_path):
     storage = LocalStorage(str(tmp_path))
     edges.units.used_ms[:], edges.units.value[:] = [1, 2, 3], [4, np.nan, 6]
-    edges.replace(2, [(D, "z", '"5"')])
+    replaced(edges, 2, [(D, "z", '"5"')])
     save_snapshot(edges, storage, "s")
     again = load_snapshot(storage, "s")
     assert (again.key, again.join_key) == (("u",), ("j",))
@@ -249,8 +231,8 @@ def test_units_that_are_only_known_are_forgotten_on_compacting_and_the_others_mo
     view.learn([(y,), (x,), (B,)])
     assert view.numbers([(x,), (y,), (C,)]).tolist() == [3, 4, 2]
     assert cut(view, [3, 4]) == ([], [])
-    evict(view.units, view.numbers([(B,)]))
-    apply_refreshes(view, Refreshed(1, 7_000, rows={(y,): ((y, '"7"'),)}))
+    view.evict(view.numbers([(B,)]))
+    apply_outcome(view, outcome_of(view, 7_000, {(y,): ((y, '"7"'),)}))
     view.compact()
     assert view.keys == [(A,), (C,), (y,)]
     assert view.numbers([(A,), (B,), (C,), (x,), (y,)]).tolist() == [0, -1, 1, -1, 2]
@@ -261,11 +243,10 @@ def test_units_that_are_only_known_are_forgotten_on_compacting_and_the_others_mo
 def test_what_a_journal_names_is_applied_whatever_the_view_knows(view):
     x = "<http://e/x>"
     view.begin(5_000)
-    refreshed = Refreshed(
-        1, 7_000, rows={(x,): ((x, '"7"'),), (C,): ()}, evicted=((B,),), used=((x,), (A,))
-    )
+    rows = {(x,): ((x, '"7"'),), (C,): ()}
+    outcome = outcome_of(view, 7_000, rows, evicted=((B,),), used=((x,), (A,)))
     # C had changed; x came anew and B left.
-    assert apply_refreshes(view, refreshed) == 1
+    assert apply_outcome(view, outcome) == 1
     view.compact()
     assert contents(view) == {(A,): [(A, '"1"'), (A, '"3"')], (C,): [], (x,): [(x, '"7"')]}
     assert view.units.used_ms.tolist() == [7_000, 0, 7_000]
@@ -275,8 +256,61 @@ def test_what_a_journal_names_is_applied_whatever_the_view_knows(view):
 def test_values_follow_the_rows():
     measure = lambda rows: float(len(rows)) if rows else float("nan")  # noqa: E731
     rows = [(A, '"1"'), (B, '"2"'), (A, '"3"')]
-    view = view_of(rows, ["k", "v"], ["k"], interval_ms=1, measure=measure)
+    view = view_of(rows, ["k", "v"], ["k"], defaults=UnitDefaults(measure=measure))
     assert view.units.value.tolist() == [2.0, 1.0]
-    view.replace(1, [(B, '"2"'), (B, '"3"'), (B, '"4"')])
-    view.replace(0, [])
+    replaced(view, 1, [(B, '"2"'), (B, '"3"'), (B, '"4"')])
+    replaced(view, 0, [])
     assert np.nan_to_num(view.units.value, nan=-1).tolist() == [-1.0, 3.0]
+
+
+def test_a_unit_that_fails_waits_twice_as_long_each_time_up_to_a_bound(view):
+    waits, evaluation = [], 10
+    for _ in range(6):
+        apply_outcome(view, outcome_of(view, 7_000, failed={(A,): "down"}, evaluation=evaluation))
+        waits.append(int(view.units.retry_at[0]) - evaluation)
+        evaluation = int(view.units.retry_at[0])
+    assert waits == [2, 4, 8, 16, 16, 16]
+    assert view.units.failures.tolist() == [6, 0, 0]
+    apply_outcome(view, outcome_of(view, 8_000, {(A,): []}, evaluation=evaluation))
+    apply_outcome(view, outcome_of(view, 9_000, failed={(A,): "down"}, evaluation=evaluation + 1))
+    assert view.units.retry_at[0] == evaluation + 3
+
+
+def test_a_missing_unit_that_failed_is_remembered_until_its_time_is_long_over(view):
+    x = "<http://e/x>"
+    view.learn([(x,)])
+    apply_outcome(view, outcome_of(view, 7_000, failed={(x,): "down"}, evaluation=10))
+    view.compact()
+    assert view.keys == [(A,), (B,), (C,), (x,)]
+    view.forget_failed(13)
+    assert len(view) == 4
+    view.forget_failed(14)
+    assert view.keys == [(A,), (B,), (C,)]
+
+
+def test_a_key_that_can_never_be_sent_is_marked_when_it_is_met():
+    defaults = UnitDefaults(refusal=lambda key: "no" if key[0].startswith("_:") else None)
+    view = view_of([(A, '"1"'), ("_:b", '"2"')], ["k", "v"], ["k"], defaults=defaults)
+    view.learn([("_:c",), (C,)])
+    assert view.units.retry_at.tolist() == [0, NEVER_RETRY, 0, NEVER_RETRY]
+
+
+def test_learned_rates_move_with_their_units_and_survive_a_snapshot(tmp_path):
+    rates = ChangeRates(0, width_ms=10_000, slide_ms=5_000)
+    view = view_of([(A, '"1"'), (B, '"2"'), (C, '"3"')], ["k", "v"], ["k"], rates=rates)
+    unknown = int(view.units.interval_ms[0])
+    view.begin(0)
+    for t_ms in range(5_000, 50_000, 5_000):
+        rows = {(A,): [(A, '"1"')], (C,): [(C, f'"{t_ms}"')]}
+        apply_outcome(view, outcome_of(view, t_ms, rows))
+    slow, new, fast = view.units.interval_ms.tolist()
+    assert fast < 5_000 < unknown == new < slow
+    view.evict(np.array([1]))
+    view.compact()
+    storage = LocalStorage(str(tmp_path))
+    save_snapshot(view, storage, "s")
+    empty = ChangeRates(0, width_ms=10_000, slide_ms=5_000)
+    again = load_snapshot(storage, "s", rates=empty)
+    again.learn([(B,)])
+    assert again.rates.log_weight[:2].tolist() == view.rates.log_weight.tolist()
+    assert again.units.interval_ms.tolist() == [slow, fast, unknown]

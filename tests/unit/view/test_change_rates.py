@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from bestbefore.maintenance.change_rates import ChangeRates
+from bestbefore.view import ChangeRates
 
 
 def learn(true_interval_ms, age_ms, polls, seed=0):
     rng = np.random.default_rng(seed)
-    rates = ChangeRates(1, shortest_ms=100, longest_ms=10_000_000)
+    rates = ChangeRates(1, width_ms=10_000, slide_ms=1_000)
     unit = np.array([0])
     for _ in range(polls):
         changed = rng.random(1) < -np.expm1(-age_ms / true_interval_ms)
@@ -29,7 +29,7 @@ def test_several_changes_between_polls_do_not_make_the_rate_too_low():
 
 
 def test_units_are_learned_apart():
-    rates = ChangeRates(2, shortest_ms=100, longest_ms=1_000_000)
+    rates = ChangeRates(2, width_ms=1_000, slide_ms=1_000)
     for _ in range(50):
         rates.observe(np.arange(2), np.full(2, 1_000), np.array([True, False]))
     fast, slow = rates.interval_ms(np.arange(2))

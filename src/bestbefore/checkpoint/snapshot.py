@@ -9,8 +9,11 @@ import pyarrow.parquet as pq
 
 from bestbefore.errors import StateError
 from bestbefore.storage import Storage
-from bestbefore.view.local_view import NO_ENTRY, Entry, LocalView
+from bestbefore.view import ChangeRates, LocalView, UnitDefaults
+from bestbefore.view.local_view import NO_DEFAULTS
 from bestbefore.view.units import Units
+
+_RATES = "rates"
 
 
 def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
@@ -22,14 +25,24 @@ def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
     columns["row_start"] = np.cumsum(counts) - counts
     keys = pa.array([list(key) for key in view.keys], pa.list_(pa.string()))
     units = pa.table({"key": keys, **columns})
+    if view.rates is not None:
+        units = units.append_column(_RATES, pa.array(list(view.rates.log_weight)))
     named = {"key": "\t".join(view.key), "join_key": "\t".join(view.join_key)}
     units = units.replace_schema_metadata(named)
     storage.write(f"view/{name}/units.parquet", _parquet(units))
     storage.write(f"view/{name}/rows.parquet", _parquet(view.columns(numbers)))
 
 
-def load_snapshot(storage: Storage, name: str, entry: Entry = NO_ENTRY) -> LocalView:
-    """Read a view back; `entry` is for the units that enter it from now on."""
+def load_snapshot(
+    storage: Storage,
+    name: str,
+    defaults: UnitDefaults = NO_DEFAULTS,
+    rates: ChangeRates | None = None,
+) -> LocalView:
+    """Read a view back; `defaults` are for the units that it gets to know from now on.
+
+    `rates` without any unit are filled with what the snapshot knows of the units' rates.
+    """
     units, rows = (_read(storage, f"view/{name}/{part}.parquet") for part in ("units", "rows"))
     named = units.schema.metadata or {}
     columns = {each.name for each in fields(Units)}
@@ -38,14 +51,20 @@ def load_snapshot(storage: Storage, name: str, entry: Entry = NO_ENTRY) -> Local
             f"the view in the checkpoint {storage.root} was written by an older version: "
             "use another checkpoint.path, or remove that folder to start anew"
         )
-    return LocalView(
+    if rates is not None:
+        rates.extend(len(units))
+        if _RATES in units.column_names:
+            rates.log_weight[:] = np.array(units[_RATES].to_pylist()).reshape(len(units), -1)
+    view = LocalView(
         named[b"key"].decode().split("\t"),
         [tuple(key) for key in units["key"].to_pylist()],
         units=Units(**{each: units[each].to_numpy().copy() for each in columns}),
         rows=rows.replace_schema_metadata(None),
         join_key=named[b"join_key"].decode().split("\t"),
-        entry=entry,
+        defaults=defaults,
     )
+    view.rates = rates
+    return view
 
 
 def _parquet(table: pa.Table) -> bytes:

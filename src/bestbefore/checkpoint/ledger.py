@@ -1,0 +1,163 @@
+"""The ledger: refreshes are written down before they are made, and noted before they are used."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestbefore.arrays import Integers
+from bestbefore.maintenance import Outcome, Reply
+from bestbefore.rdf.terms import Key
+from bestbefore.storage import Storage
+from bestbefore.view import LocalView
+
+
+@dataclass(frozen=True, slots=True)
+class DurableLedger:
+    """The refreshes reserved per evaluation, and what they brought, in files that survive a crash.
+
+    An evaluation that is repeated after a crash finds what its first attempt reserved, whether or
+    not those requests were sent: a crash may waste budget, it never adds any.
+    """
+
+    storage: Storage
+    batch: int
+    view: LocalView
+
+    def spent(self, evaluation: int) -> int:
+        """The refreshes that an evaluation has reserved so far."""
+        entry = self.storage.read(_name(evaluation))
+        return int(json.loads(entry)["reserved"]) if entry else 0
+
+    def reserve(self, evaluation: int, units: int, *, limit: int) -> int:
+        """Take up to `units` refreshes for an evaluation that may have `limit` in all."""
+        spent = self.spent(evaluation)
+        granted = max(0, min(units, limit - spent))
+        if granted:
+            entry = {"evaluation": evaluation, "reserved": spent + granted}
+            self.storage.write(_name(evaluation), json.dumps(entry).encode())
+        return granted
+
+    def recall(self, evaluation: int) -> Outcome | None:
+        """What an earlier attempt at this batch fetched for an evaluation, if it got so far."""
+        return Journal(self.storage).read(self.batch, evaluation, self.view)
+
+    def record(self, outcome: Outcome) -> None:
+        """Note what an evaluation fetched, unless it did nothing."""
+        if len(outcome.elected) or len(outcome.used):
+            Journal(self.storage).write(self.batch, outcome, self.view)
+
+
+def close_evaluations(storage: Storage, evaluations: Iterable[int]) -> None:
+    """Forget the reservations of a committed batch: nothing will repeat it."""
+    for evaluation in evaluations:
+        storage.delete(_name(evaluation))
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """What each evaluation fetched and evicted, a file each, until a snapshot covers its batch."""
+
+    storage: Storage
+
+    def write(self, batch: int, outcome: Outcome, view: LocalView) -> None:
+        """Make the outcome of an evaluation durable."""
+        content = json.dumps(_entry(outcome, view)).encode()
+        self.storage.write(f"{_folder(batch)}/{_file(outcome.evaluation)}", content)
+
+    def read(self, batch: int, evaluation: int, view: LocalView) -> Outcome | None:
+        """The outcome of an evaluation, if it is there."""
+        content = self.storage.read(f"{_folder(batch)}/{_file(evaluation)}")
+        return _outcome(json.loads(content), view) if content else None
+
+    def of_batch(self, batch: int, view: LocalView) -> list[Outcome]:
+        """The outcomes of a batch in order; the view gets to know their units."""
+        folder = _folder(batch)
+        files = (self.storage.read(f"{folder}/{name}") for name in self.storage.names(folder))
+        entries = [json.loads(content) for content in files if content]
+        # Units that enter in one batch are numbered together, here as in the batch itself.
+        view.learn(_key(key) for entry in entries for key in entry["elected"])
+        return [_outcome(entry, view) for entry in entries]
+
+    def batches(self) -> list[int]:
+        """The batches that the journal holds, oldest first."""
+        return [int(name.removeprefix("batch-")) for name in self.storage.names("journal")]
+
+    def forget(self, batch: int) -> None:
+        """Drop a batch that a snapshot covers."""
+        self.storage.delete(_folder(batch))
+
+
+def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
+    """The durable part of an outcome, by keys: numbers are void after a restart."""
+    reply = outcome.reply
+    answered = zip(_keys(view, reply.answered), reply.content, strict=True)
+    return {
+        "evaluation": outcome.evaluation,
+        "t_ms": outcome.t_ms,
+        "candidates": outcome.candidates,
+        "elected": _keys(view, outcome.elected),
+        "rows": [[key, rows] for key, rows in answered],
+        "intervals_ms": _by_key(view, reply.stated_ms),
+        "failed": _by_key(view, reply.failed),
+        "evicted": _keys(view, outcome.evicted),
+        "used": _keys(view, outcome.used),
+        "requests": reply.requests,
+        "seconds": reply.seconds,
+    }
+
+
+def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
+    rows = [[tuple(row) for row in rows] for _, rows in entry["rows"]]
+    reply = Reply(
+        answered=_numbers(view, [key for key, _ in entry["rows"]]),
+        content=rows,
+        stated_ms=_by_number(view, entry["intervals_ms"]),
+        failed=_by_number(view, entry["failed"]),
+        requests=entry["requests"],
+        seconds=entry["seconds"],
+    )
+    return Outcome(
+        evaluation=entry["evaluation"],
+        t_ms=entry["t_ms"],
+        candidates=entry["candidates"],
+        elected=_numbers(view, entry["elected"]),
+        reply=reply,
+        evicted=_numbers(view, entry["evicted"]),
+        used=_numbers(view, entry["used"]),
+    )
+
+
+def _keys(view: LocalView, units: Integers) -> list[Key]:
+    return [view.keys[unit] for unit in units.tolist()]
+
+
+def _by_key(view: LocalView, values: Mapping[int, Any]) -> list[list[Any]]:
+    return [[view.keys[unit], value] for unit, value in values.items()]
+
+
+def _numbers(view: LocalView, keys: Sequence[Sequence[str]]) -> Integers:
+    return view.numbers(map(_key, keys)) if keys else np.empty(0, dtype=np.int64)
+
+
+def _by_number(view: LocalView, values: Sequence[tuple[Sequence[str], Any]]) -> dict[int, Any]:
+    numbers = _numbers(view, [key for key, _ in values]).tolist()
+    return dict(zip(numbers, (value for _, value in values), strict=True))
+
+
+def _key(parts: Sequence[str]) -> Key:
+    return tuple(parts)
+
+
+def _folder(batch: int) -> str:
+    return f"journal/batch-{batch:012d}"
+
+
+def _file(evaluation: int) -> str:
+    return f"evaluation-{evaluation:012d}.json"
+
+
+def _name(evaluation: int) -> str:
+    return f"ledger/evaluation-{evaluation:012d}.json"

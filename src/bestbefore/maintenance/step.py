@@ -1,0 +1,291 @@
+"""The maintenance step: what one evaluation does to a view, in the engine as in the simulator.
+
+Propose, rank, elect, reserve, fetch, evict, apply, learn; then the sets A to G and the estimate.
+Whoever runs it brings a view, a source that answers for units, and a ledger.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from bestbefore.arrays import Booleans, Integers, Scores
+from bestbefore.maintenance.allocation import allowance, savings
+from bestbefore.maintenance.best_before import fresh_probability, next_best_before
+from bestbefore.maintenance.policy import Policy
+from bestbefore.maintenance.process import Election, Situation, elect
+from bestbefore.maintenance.window_sets import WindowSets, window_sets
+from bestbefore.maintenance.window_units import NO_UNITS, WindowUnits
+from bestbefore.view.change_rates import ChangeRates
+from bestbefore.view.units import Units
+
+NONE: Integers = np.empty(0, dtype=np.int64)
+# A unit waits 2, 4, 8, … evaluations after each failure in a row, up to 2 to this power.
+_LONGEST_WAIT = 4
+
+
+class View(Protocol):
+    """A view as the step sees it: its units in columns, and somewhere to keep their content."""
+
+    units: Units
+    rates: ChangeRates | None
+
+    def replace(self, units: Integers, content: Any) -> Booleans:  # noqa: ANN401 - the view's own
+        """Let units have this content from now on; tell of each whether it had another before."""
+        ...
+
+    def evict(self, units: Integers) -> None:
+        """Let units leave; their keys stay known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of asking for units: each is in `answered` or, with the reason, in `failed`.
+
+    `content` is what there is of the answered units, in the view's own form. `stated_ms` are the
+    change intervals that the source states for some units.
+    """
+
+    answered: Integers = field(default_factory=lambda: NONE)
+    content: Any = ()
+    stated_ms: Mapping[int, int] = field(default_factory=dict)
+    failed: Mapping[int, str] = field(default_factory=dict)
+    requests: int = 0
+    seconds: float = 0.0
+
+
+NO_REPLY = Reply()
+
+
+class Source(Protocol):
+    """Whoever knows the remote data: a service behind its client, or a trace."""
+
+    def fetch(self, units: Integers) -> Reply:
+        """Ask for units; trouble never raises."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The record of one evaluation's maintenance, from its election to what it did.
+
+    `elected` are those that the ledger granted; `evicted` left to make room; `used` are those that
+    the window needs and the view then holds, noted where a capacity makes it matter. Of what it
+    did: `changed` held units had other content, `waiting` units of the window were no candidates
+    (their request failed lately, or can never be sent), `saved` is the budget left for later
+    (borrowed, if negative), `window` what the evaluation needs, and `fresh` how probably each unit
+    of it is fresh. Units are numbers of the view.
+    """
+
+    evaluation: int
+    t_ms: int
+    candidates: int = 0
+    elected: Integers = field(default_factory=lambda: NONE)
+    reply: Reply = NO_REPLY
+    evicted: Integers = field(default_factory=lambda: NONE)
+    used: Integers = field(default_factory=lambda: NONE)
+    changed: int = 0
+    waiting: int = 0
+    saved: int = 0
+    window: WindowUnits = NO_UNITS
+    sets: WindowSets = field(default_factory=WindowSets)
+    fresh: Scores = field(default_factory=lambda: np.empty(0))
+
+
+class Ledger(Protocol):
+    """Where refreshes are reserved before they are made, and noted before they are used."""
+
+    def spent(self, evaluation: int) -> int:
+        """The refreshes that an evaluation has reserved so far."""
+        ...
+
+    def reserve(self, evaluation: int, units: int, *, limit: int) -> int:
+        """Take up to `units` refreshes for an evaluation that may have `limit` in all."""
+        ...
+
+    def recall(self, evaluation: int) -> Outcome | None:
+        """What an earlier attempt at this evaluation fetched, if it got so far."""
+        ...
+
+    def record(self, outcome: Outcome) -> None:
+        """Note what an evaluation fetched."""
+        ...
+
+
+class MemoryLedger:
+    """A ledger that nothing needs to survive."""
+
+    def __init__(self) -> None:
+        self._spent: dict[int, int] = {}
+
+    def spent(self, evaluation: int) -> int:
+        """The refreshes that an evaluation has reserved so far."""
+        return self._spent.get(evaluation, 0)
+
+    def reserve(self, evaluation: int, units: int, *, limit: int) -> int:
+        """Take up to `units` refreshes."""
+        granted = max(0, min(units, limit - self.spent(evaluation)))
+        self._spent[evaluation] = self.spent(evaluation) + granted
+        return granted
+
+    def recall(self, evaluation: int) -> None:
+        """Nothing is repeated."""
+
+    def record(self, outcome: Outcome) -> None:
+        """Nothing is repeated."""
+
+
+def maintain(
+    policy: Policy,
+    view: View,
+    needs: Callable[[], WindowUnits],
+    situation: Situation,
+    *,
+    source: Source,
+    ledger: Ledger,
+) -> Outcome:
+    """Run the maintenance process for one evaluation.
+
+    `needs` tells the units that the window needs as the view is then: refreshed rows may link its
+    join keys with other units than before.
+    """
+    window, evaluation = needs(), situation.evaluation
+    waiting = int(np.count_nonzero(view.units.retry_at[window.unit] > evaluation))
+    outcome = ledger.recall(evaluation)
+    if outcome is None:
+        outcome = _refresh(policy, view, window, situation, source=source, ledger=ledger)
+        ledger.record(outcome)
+    changed = apply_outcome(view, outcome)
+    if changed:
+        window = needs()
+    return _told(view, outcome, window, changed=changed, waiting=waiting,
+                 saved=_saved(policy, situation, ledger))  # fmt: skip
+
+
+def apply_outcome(view: View, outcome: Outcome) -> int:
+    """Apply what one evaluation fetched; return how many of the held units had changed.
+
+    Who leaves goes first; then the answered units are replaced, those that are new enter, and
+    best-before times are renewed. A unit that the source did not answer for stays as it is, and is
+    no candidate for a while.
+    """
+    if len(outcome.evicted):
+        view.evict(outcome.evicted)
+    changed = _take_over(view, outcome.reply, outcome.t_ms) if len(outcome.reply.answered) else 0
+    for unit in outcome.reply.failed:
+        _back_off(view.units, unit, outcome.evaluation)
+    view.units.used_ms[outcome.used] = outcome.t_ms
+    return changed
+
+
+def _take_over(view: View, reply: Reply, t_ms: int) -> int:
+    """Let answered units have what was fetched, and learn from it how often they change."""
+    units, answered = view.units, reply.answered
+    known = units.held[answered]
+    changed = view.replace(answered, reply.content) & known
+    for unit, interval in reply.stated_ms.items():
+        units.interval_ms[unit] = interval
+    if view.rates is not None and known.any():
+        seen = answered[known]
+        view.rates.observe(seen, t_ms - units.refreshed_ms[seen], changed[known])
+        units.interval_ms[seen] = view.rates.interval_ms(seen)
+    _renew(units, answered, known, t_ms)
+    return int(np.count_nonzero(changed))
+
+
+def _renew(units: Units, answered: Integers, known: Booleans, t_ms: int) -> None:
+    """Note that units were refreshed at t: age 0, and the best-before time that follows.
+
+    A unit that enters the view is expected to change an interval from now.
+    """
+    interval = units.interval_ms[answered]
+    renewed = next_best_before(units.best_before_ms[answered], interval, t_ms)
+    units.best_before_ms[answered] = np.where(known, renewed, t_ms + interval)
+    units.refreshed_ms[answered] = t_ms
+    units.held[answered] = True
+    units.failures[answered] = 0
+
+
+def _back_off(units: Units, unit: int, evaluation: int) -> None:
+    units.failures[unit] += 1
+    units.retry_at[unit] = evaluation + (1 << min(int(units.failures[unit]), _LONGEST_WAIT))
+
+
+def _refresh(
+    policy: Policy,
+    view: View,
+    window: WindowUnits,
+    situation: Situation,
+    *,
+    source: Source,
+    ledger: Ledger,
+) -> Outcome:
+    """Elect with what earlier attempts at this evaluation have left of its budget, and fetch."""
+    moment, evaluation = situation.moment, situation.evaluation
+    limit = allowance(situation.budget, situation.saved, moment, flexible=policy.flexible)
+    left = _left(situation, ledger.spent(evaluation), flexible=policy.flexible)
+    election = elect(policy, view.units, window, left, rng=situation.rng())
+    granted = ledger.reserve(evaluation, len(election.elected), limit=limit)
+    elected = election.elected[:granted]
+    reply = source.fetch(elected) if granted else NO_REPLY
+    evicted, used = NONE, NONE
+    if situation.capacity is not None:
+        evicted, used = _room(view.units, window, election, reply, situation.capacity)
+    return Outcome(
+        evaluation,
+        moment.t_ms,
+        candidates=len(election.candidates),
+        elected=elected,
+        reply=reply,
+        evicted=evicted,
+        used=used,
+    )
+
+
+def _left(situation: Situation, spent: int, *, flexible: bool) -> Situation:
+    if not spent:
+        return situation
+    if flexible:
+        return replace(situation, saved=situation.saved - spent)
+    return replace(situation, budget=situation.budget - spent)
+
+
+def _room(
+    units: Units, window: WindowUnits, election: Election, reply: Reply, capacity: int
+) -> tuple[Integers, Integers]:
+    """As many units leave as really came in; and the window's units that the view then holds."""
+    held = units.held.copy()
+    held[reply.answered] = True
+    excess = int(np.count_nonzero(held)) - capacity
+    evicted = election.evicted[: max(0, excess)]
+    held[evicted] = False
+    return evicted, window.unit[held[window.unit]]
+
+
+def _saved(policy: Policy, situation: Situation, ledger: Ledger) -> int:
+    """The savings after an evaluation; what a crash wasted was spent all the same."""
+    if not policy.flexible:
+        return 0
+    spent = ledger.spent(situation.evaluation)
+    return savings(situation.budget, situation.saved, spent, situation.moment)
+
+
+def _told(
+    view: View, outcome: Outcome, window: WindowUnits, *, changed: int, waiting: int, saved: int
+) -> Outcome:
+    """The outcome with what it did: the sets as best-before times tell them, and the estimate."""
+    units, t_ms = view.units, outcome.t_ms
+    fresh = units.held & (units.best_before_ms > t_ms)
+    return replace(
+        outcome,
+        changed=changed,
+        waiting=waiting,
+        saved=saved,
+        window=window,
+        sets=window_sets(units.held, fresh, window),
+        fresh=fresh_probability(
+            units.refreshed_ms[window.unit], units.interval_ms[window.unit], t_ms
+        ),
+    )
