@@ -70,6 +70,9 @@ class Cache:
     def evict(self, units):
         self.units.held[units] = False
 
+    def fresh(self, t_ms):
+        return self.units.held & ~self.stale
+
     def fetch(self, units):
         return Reply(units, np.zeros(len(units), dtype=np.bool_))
 

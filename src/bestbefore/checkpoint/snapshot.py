@@ -26,7 +26,9 @@ def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
     keys = pa.array([list(key) for key in view.keys], pa.list_(pa.string()))
     units = pa.table({"key": keys, **columns})
     if view.rates is not None:
-        units = units.append_column(_RATES, pa.array(list(view.rates.log_weight)))
+        units = units.append_column(
+            _RATES, pa.array(list(view.rates.log_weight), pa.list_(pa.float64()))
+        )
     named = {"key": "\t".join(view.key), "join_key": "\t".join(view.join_key)}
     units = units.replace_schema_metadata(named)
     storage.write(f"view/{name}/units.parquet", _parquet(units))
@@ -54,7 +56,8 @@ def load_snapshot(
     if rates is not None:
         rates.extend(len(units))
         if _RATES in units.column_names:
-            rates.log_weight[:] = np.array(units[_RATES].to_pylist()).reshape(len(units), -1)
+            flat = units[_RATES].combine_chunks().flatten().to_numpy(zero_copy_only=False)
+            rates.log_weight[:] = flat.reshape(rates.log_weight.shape)
     view = LocalView(
         named[b"key"].decode().split("\t"),
         [tuple(key) for key in units["key"].to_pylist()],

@@ -39,6 +39,10 @@ class View(Protocol):
         """Let units leave; their keys stay known."""
         ...
 
+    def fresh(self, t_ms: int) -> Booleans:
+        """Which of the held units are fresh, as far as that is known."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Reply:
@@ -275,17 +279,15 @@ def _saved(policy: Policy, situation: Situation, ledger: Ledger) -> int:
 def _told(
     view: View, outcome: Outcome, window: WindowUnits, *, changed: int, waiting: int, saved: int
 ) -> Outcome:
-    """The outcome with what it did: the sets as best-before times tell them, and the estimate."""
-    units, t_ms = view.units, outcome.t_ms
-    fresh = units.held & (units.best_before_ms > t_ms)
+    """The outcome with what it did: the sets A to G, and the estimate."""
+    units, unit, t_ms = view.units, window.unit, outcome.t_ms
+    fresh = fresh_probability(units.refreshed_ms[unit], units.interval_ms[unit], t_ms)
     return replace(
         outcome,
         changed=changed,
         waiting=waiting,
         saved=saved,
         window=window,
-        sets=window_sets(units.held, fresh, window),
-        fresh=fresh_probability(
-            units.refreshed_ms[window.unit], units.interval_ms[window.unit], t_ms
-        ),
+        sets=window_sets(units.held, view.fresh(t_ms), window),
+        fresh=fresh * units.held[unit],
     )

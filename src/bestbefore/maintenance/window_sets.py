@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers
+from bestbefore.arrays import Booleans
 from bestbefore.maintenance.window_units import WindowUnits
 
 
@@ -42,8 +42,7 @@ def window_sets(held: Booleans, fresh: Booleans, window: WindowUnits) -> WindowS
     needed_held, needed_fresh = held[needed], fresh[needed]
     c, all_fresh = np.count_nonzero(needed_fresh), np.count_nonzero(fresh)
     d = np.count_nonzero(needed_held) - c
-    needed_stale = needed_held & ~needed_fresh
-    mappings, served, e, f = _mappings(window, needed_held, needed_fresh, needed_stale)
+    mappings, served, e, f = _mappings(window, needed_held, needed_fresh)
     return WindowSets(
         a=int(all_fresh - c),
         b=int(np.count_nonzero(held) - all_fresh - d),
@@ -56,23 +55,15 @@ def window_sets(held: Booleans, fresh: Booleans, window: WindowUnits) -> WindowS
     )
 
 
-def _mappings(
-    window: WindowUnits, held: Booleans, fresh: Booleans, stale: Booleans
-) -> tuple[int, int, int, int]:
+def _mappings(window: WindowUnits, held: Booleans, fresh: Booleans) -> tuple[int, int, int, int]:
     """All mappings of known join keys, and those compatible with a held, fresh and stale unit."""
     if window.keys is None:
         count = window.mappings
-        return int(count.sum()), int(count @ held), int(count @ fresh), int(count @ stale)
-    keys = window.keys
-    served, e, f = (
-        _compatible(keys.edge_key, keys.mappings, mask[keys.edge_place])
-        for mask in (held, fresh, stale)
-    )
-    return int(keys.mappings.sum()), served, e, f
-
-
-def _compatible(edge_key: Integers, mappings: Integers, edge: Booleans) -> int:
-    """The mappings whose join key has one of these edges."""
-    found = np.zeros(len(mappings), dtype=np.bool_)
-    found[edge_key[edge]] = True
-    return int(mappings[found].sum())
+        served, e = int(count @ held), int(count @ fresh)
+        return int(count.sum()), served, e, served - e
+    keys, count = window.keys, window.keys.mappings
+    with_fresh, with_stale = (np.zeros(len(count), dtype=np.bool_) for _ in range(2))
+    with_fresh[keys.edge_key[fresh[keys.edge_place]]] = True
+    with_stale[keys.edge_key[(held & ~fresh)[keys.edge_place]]] = True
+    served = int(count @ (with_fresh | with_stale))
+    return int(count.sum()), served, int(count @ with_fresh), int(count @ with_stale)

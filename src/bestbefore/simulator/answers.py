@@ -87,8 +87,10 @@ class AggregatedComparison:
         correct, wrong = _count(weight, equal), _count(weight, differing)
         missing = _count(weight, due & ~given)
         union = correct + wrong + missing + _count(weight, differing & due)
+        edge = ours.present[keys.edge_place]
         with np.errstate(divide="ignore"):
-            log = np.bincount(keys.edge_key, np.log(fresh)[keys.edge_place], minlength=size)
+            log = np.log(fresh)[keys.edge_place[edge]]
+        log = np.bincount(keys.edge_key[edge], log, minlength=size)
         return Tally(correct, wrong, missing, union, _mean(np.exp(log), weight, given))
 
     def _aggregates(

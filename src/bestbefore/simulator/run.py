@@ -13,9 +13,7 @@ from bestbefore.maintenance import (
     Policy,
     Reply,
     Situation,
-    WindowSets,
     maintain,
-    window_sets,
 )
 from bestbefore.simulator.answers import (
     AggregatedComparison,
@@ -73,8 +71,8 @@ def run(
 ) -> Series:
     """Simulate every evaluation of the scenario, and tell of each what came of it."""
     series = empty_series(len(scenario.evaluations))
-    view = TraceView(scenario, setting)
-    remote, ledger, saved = RemoteData(scenario, view), MemoryLedger(), 0
+    remote, ledger, saved = RemoteData(scenario), MemoryLedger(), 0
+    view = TraceView(scenario, setting, remote)
     comparison, oracle = setting.comparison, Need.ORACLE in policy.needs
     for position, evaluation in enumerate(scenario.evaluations):
         remote.advance(position)
@@ -84,7 +82,7 @@ def run(
             threshold=setting.threshold,
             capacity=setting.capacity,
             saved=saved,
-            oracle=remote if oracle else None,
+            oracle=view if oracle else None,
             evaluation=evaluation,
             seed=seed,
         )
@@ -92,18 +90,39 @@ def run(
         needs = partial(scenario.contents.__getitem__, position)
         outcome = maintain(policy, view, needs, situation, source=remote, ledger=ledger)
         saved = outcome.saved
-        series.note(position, outcome, remote.tally(outcome, comparison), remote.sets(outcome))
+        series.note(position, outcome, view.tally(outcome, comparison))
     return series
+
+
+class RemoteData:
+    """The remote data in the course of a run: which version of the background each unit has."""
+
+    def __init__(self, scenario: Scenario) -> None:
+        self.background, self._changes = scenario.background, scenario.changes
+        self.version = scenario.initial.copy()
+        self.code = self.background.code[self.version]
+
+    def advance(self, position: int) -> None:
+        """Let time pass to an evaluation."""
+        versions = self._changes.of(position)
+        units = self.background.unit[versions]
+        self.version[units] = versions
+        self.code[units] = self.background.code[versions]
+
+    def fetch(self, units: Integers) -> Reply:
+        """Answer for units at once, with a request each."""
+        return Reply(units, self.version[units], requests=len(units))
 
 
 class TraceView:
     """The view of a simulation: which version of the background it has of each unit.
 
-    It is loaded before the first evaluation; one of limited size starts empty.
+    It is loaded before the first evaluation; one of limited size starts empty. It knows the remote
+    data, so it is also the oracle, and the judge of its own answers.
     """
 
-    def __init__(self, scenario: Scenario, setting: Setting) -> None:
-        self.background = scenario.background
+    def __init__(self, scenario: Scenario, setting: Setting, remote: RemoteData) -> None:
+        self.background, self.remote = scenario.background, remote
         empty = setting.capacity is not None
         initial = np.full_like(scenario.initial, NO_ROW) if empty else scenario.initial.copy()
         self.version, self.code = initial, self.background.code[initial]
@@ -111,20 +130,6 @@ class TraceView:
         self.rates: ChangeRates | None = None
         if setting.learned:
             self._begin_learning(scenario)
-
-    def replace(self, units: Integers, content: Integers) -> Booleans:
-        """Let units have these versions from now on."""
-        code = self.background.code[content]
-        changed = self.code[units] != code
-        self.version[units], self.code[units] = content, code
-        self.units.value[units] = self.background.number[content]
-        return np.asarray(changed)
-
-    def evict(self, units: Integers) -> None:
-        """Let units leave."""
-        self.units.held[units] = False
-        self.units.value[units] = np.nan
-        self.version[units] = self.code[units] = NO_ROW
 
     def _loaded(self, scenario: Scenario) -> Units:
         zeros = np.zeros(len(self.version), dtype=np.int64)
@@ -143,46 +148,39 @@ class TraceView:
         units.interval_ms[:] = self.rates.interval_ms(np.arange(len(units)))
         units.best_before_ms[:] = window.closing(scenario.evaluations.start)
 
+    def replace(self, units: Integers, content: Integers) -> Booleans:
+        """Let units have these versions from now on."""
+        code = self.background.code[content]
+        changed = self.code[units] != code
+        self.version[units], self.code[units] = content, code
+        self.units.value[units] = self.background.number[content]
+        return np.asarray(changed)
 
-class RemoteData:
-    """The remote data in the course of a run: a source, an oracle, and the judge of answers."""
+    def evict(self, units: Integers) -> None:
+        """Let units leave."""
+        self.units.held[units] = False
+        self.units.value[units] = np.nan
+        self.version[units] = self.code[units] = NO_ROW
 
-    def __init__(self, scenario: Scenario, view: TraceView) -> None:
-        self.scenario, self.view, self.background = scenario, view, scenario.background
-        self.version = scenario.initial.copy()
-        self.code = self.background.code[self.version]
-
-    def advance(self, position: int) -> None:
-        """Let time pass to an evaluation: remote data change, the view does not."""
-        versions = self.scenario.changes.of(position)
-        units = self.background.unit[versions]
-        self.version[units] = versions
-        self.code[units] = self.background.code[versions]
-
-    def fetch(self, units: Integers) -> Reply:
-        """Answer for units at once, with a request each."""
-        return Reply(units, self.version[units], requests=len(units))
+    def fresh(self, t_ms: int) -> Booleans:  # noqa: ARG002 - the remote data are those of now
+        """Which of the held units are truly fresh."""
+        return np.asarray(self.units.held & (self.code == self.remote.code))
 
     def stale(self, units: Integers) -> Booleans:
-        """Which units of the view differ from the remote data."""
-        return np.asarray(self.view.code[units] != self.code[units])
+        """Which units differ from the remote data."""
+        return np.asarray(self.code[units] != self.remote.code[units])
 
     def next_change_ms(self, units: Integers) -> Integers:
         """When the remote data of units change next."""
-        return self.background.next_change_ms(self.version[units], units)
+        return self.background.next_change_ms(self.remote.version[units], units)
 
     def tally(self, outcome: Outcome, comparison: Comparison) -> Tally:
         """The answers of an evaluation against the true ones."""
-        unit, number = outcome.window.unit, self.background.number
-        ours, true = self.view.code[unit], self.code[unit]
+        unit, number, remote = outcome.window.unit, self.background.number, self.remote
+        ours, true = self.code[unit], remote.code[unit]
         return comparison(
             outcome.window,
-            Side(ours >= 0, ours, number[self.view.version[unit]]),
-            Side(true >= 0, true, number[self.version[unit]]),
+            Side(ours >= 0, ours, number[self.version[unit]]),
+            Side(true >= 0, true, number[remote.version[unit]]),
             outcome.fresh,
         )
-
-    def sets(self, outcome: Outcome) -> WindowSets:
-        """The sets A to G as they truly are."""
-        held = self.view.units.held
-        return window_sets(held, held & (self.view.code == self.code), outcome.window)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from bestbefore.arrays import Integers, Numbers
-from bestbefore.maintenance import Outcome, WindowSets
+from bestbefore.maintenance import Outcome
 from bestbefore.simulator.answers import Tally
 
 
@@ -28,8 +28,8 @@ class Series:
     estimated: Numbers
     sets: Integers
 
-    def note(self, position: int, outcome: Outcome, tally: Tally, sets: WindowSets) -> None:
-        """Enter an evaluation, with its sets as they truly are."""
+    def note(self, position: int, outcome: Outcome, tally: Tally) -> None:
+        """Enter an evaluation."""
         self.candidates[position] = outcome.candidates
         self.refreshes[position] = len(outcome.elected)
         self.evicted[position] = len(outcome.evicted)
@@ -37,6 +37,7 @@ class Series:
         self.correct[position], self.wrong[position] = tally.correct, tally.wrong
         self.missing[position], self.union[position] = tally.missing, tally.union
         self.estimated[position] = tally.estimated
+        sets = outcome.sets
         self.sets[position] = (sets.a, sets.b, sets.c, sets.d, sets.e, sets.f, sets.g)
 
     @property

@@ -156,6 +156,10 @@ class LocalView:
         self.units.row_count[units] = 0
         self.units.value[units] = np.nan
 
+    def fresh(self, t_ms: int) -> Booleans:
+        """Which of the held units are fresh, as far as best-before times tell."""
+        return self.units.fresh(t_ms)
+
     def set_intervals(self, interval_ms: Mapping[Key, int]) -> None:
         """Take over the change intervals of some units; keys not in the view are ignored."""
         for key, interval in interval_ms.items():

@@ -35,6 +35,10 @@ class Units:
     def __len__(self) -> int:
         return len(self.row_start)
 
+    def fresh(self, t_ms: int) -> Booleans:
+        """Which held units are expected to be fresh: τ > t."""
+        return self.held & (self.best_before_ms > t_ms)
+
     def copy(self) -> "Units":
         """The same units in columns of their own."""
         return Units(**{each.name: getattr(self, each.name).copy() for each in fields(self)})

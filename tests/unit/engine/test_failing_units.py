@@ -1,0 +1,64 @@
+"""Units whose requests fail, or can never be sent, do not eat the budget of the others."""
+
+import pytest
+
+from .conftest import integer, user
+
+USERS = range(10)
+DOWN = {(user(2),), (user(5),), (user(7),)}
+
+
+def always_mentioned():
+    return [(1_000 + 5_000 * step, user(number)) for step in range(13) for number in USERS]
+
+
+@pytest.mark.parametrize("policy", ["WSJ-LRU", "WSJ-WBM(fill=true)", "FBA(LRU)", "CWSJ-LRU"])
+def test_unreachable_units_back_off_and_the_others_are_refreshed(rig, policy):
+    run = rig(policy, rows=[(user(n), integer(n)) for n in USERS], budget=3)
+    run.service.down |= DOWN
+    run.run(always_mentioned(), batches=[[1, 2, 3], [4], [5, 6], [7, 8, 9, 10, 11, 12]])
+    wasted = sum(len(outcome["failed"]) for outcome in run.outcomes)
+    answered = [key for outcome in run.outcomes for key in outcome["answered"]]
+    # After each failure the three wait for 2, 4 and 8 evaluations: in twelve they fail thrice.
+    assert 0 < wasted <= 3 * 3
+    assert set(answered) == {(user(n),) for n in USERS} - DOWN
+    assert min(answered.count(key) for key in set(answered)) >= 3
+    assert max(outcome["waiting"] for outcome in run.outcomes) in (2, 3)
+
+
+def test_a_unit_that_answers_again_is_as_any_other(rig):
+    run = rig("WSJ-LRU", rows=[(user(n), integer(n)) for n in USERS], budget=10)
+    run.service.down |= DOWN
+    run.run(always_mentioned(), batches=[[1]])
+    run.service.down.clear()
+    run.run(always_mentioned(), batches=[[1], [2], [3], [4]])
+    asked = [len(outcome["elected"]) for outcome in run.outcomes]
+    assert asked == [10, 7, 10, 10]
+    assert run.view.units.failures.tolist() == [0] * 10
+    assert [outcome["waiting"] for outcome in run.outcomes] == [0, 3, 0, 0]
+
+
+def test_a_missing_unit_that_fails_backs_off_across_batches(rig):
+    run = rig("CWSJ-LRU", rows=[], budget=1)
+    run.service.down.add((user(3),))
+    events = [(1_000 + 5_000 * step, user(3)) for step in range(9)]
+    run.run(events, batches=[[number] for number in range(1, 9)])
+    elected = [len(outcome["elected"]) for outcome in run.outcomes]
+    assert elected == [1, 0, 1, 0, 0, 0, 1, 0]
+    again = rig("CWSJ-LRU", rows=[], budget=1, folder="restarted")
+    again.service.down.add((user(3),))
+    for last in range(1, 9):
+        again.run(events, batches=[[number] for number in range(1, last + 1)])
+    assert [len(outcome["elected"]) for outcome in again.outcomes] == elected
+
+
+@pytest.mark.parametrize("policy", ["CWSJ-LRU", "AW-RND", "WSJ-LRU", "GNR-LRU"])
+def test_keys_that_can_never_be_sent_are_no_candidates(rig, policy):
+    rows = [(user(1), integer(1)), ("_:blank", integer(2)), ("<relative>", integer(3))]
+    run = rig(policy, rows=rows, budget=9)
+    names = [user(1), "_:blank", "<relative>", "_:other"]
+    run.run([(1_000, name) for name in names], batches=[[1]])
+    assert run.service.asked == [[(user(1),)]]
+    (outcome,) = run.outcomes
+    assert outcome["candidates"] == 1
+    assert outcome["waiting"] == (3 if policy in ("CWSJ-LRU", "AW-RND") else 2)

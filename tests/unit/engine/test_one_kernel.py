@@ -1,0 +1,76 @@
+"""The engine's view and the simulator's, given the same trace, are maintained in the same way."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.one_kernel import (
+    BUDGET,
+    SEED,
+    Case,
+    TraceService,
+    iri,
+    make_traces,
+    record_engine,
+    simulated,
+    times_asked,
+    write_intervals,
+)
+
+from .conftest import query
+
+CASES = [
+    Case("WSJ-WBM"),
+    Case("WSJ-WBM(fill=true)"),
+    Case("WSJ-LRU"),
+    Case("GNR-RND"),
+    Case("FBA(LRU)"),
+    Case("FBA(WBM)"),
+    Case("Filter", ">40"),
+    Case("LRU.F+", ">30"),
+    Case("WBM.F*(alpha=0.5)", "<60"),
+    Case("MP(CWSJ,WBM,FRP)", capacity=5),
+    Case("MP(CWSJ,LRU,LRU)", capacity=6),
+    Case("MP(AW,RND,FRP)", capacity=5),
+    Case("IBM-BGP", linked=True),
+    Case("SBM-BGP", linked=True),
+    Case("FBA(IBM-BGP)", linked=True),
+    Case("WSJ-WBM", learned=True),
+    Case("MP(CWSJ,WBM,LRU)", capacity=5, learned=True),
+]
+
+
+def maintained(rig, case, traces, times, folder, monkeypatch):
+    """What the engine's view went through, evaluation by evaluation, in one batch."""
+    write_intervals(folder / "intervals.csv")
+    linked = "?user :owns ?unit . ?unit :price ?price"
+    run = rig(
+        case.policy,
+        text=query(
+            linked if case.linked else "?user :hasFollowers ?followers",
+            f"FILTER(?followers {case.condition})" if case.condition else "",
+        ),
+        budget=BUDGET,
+        **({} if case.learned else {"interval_file": str(folder / "intervals.csv")}),
+        **({"capacity": case.capacity} if case.capacity else {}),
+        **({"refresh_key": ["unit"]} if case.linked else {}),
+    )
+    run.job = replace(run.job, seed=SEED, view=replace(run.job.view, learned=case.learned))
+    run.service = TraceService(traces, times)
+    stream = zip(traces.stream.ts_ms.tolist(), traces.stream.key, strict=True)
+    done = record_engine(monkeypatch)
+    run.run([(ts, iri(key)) for ts, key in stream], batches=[list(range(1, 12))])
+    return done
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_the_same_elections_evictions_sets_and_estimates(rig, case, tmp_path, monkeypatch):
+    traces = make_traces(linked=case.linked)
+    scenario, series, expected = simulated(case, traces, monkeypatch)
+    assert scenario.evaluations == range(1, 12)
+    assert series.refreshes.sum() > 11
+    times = times_asked(scenario, series)
+    found = maintained(rig, case, traces, times, tmp_path, monkeypatch)
+    for engine, simulator in zip(found, expected, strict=True):
+        assert engine == simulator
+    assert sum(len(outcome["evicted"]) for outcome in found) > 0 or case.capacity is None
