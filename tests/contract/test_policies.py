@@ -110,7 +110,7 @@ def test_input_is_unchanged(name, many_to_many):
     units, window = some_units(50, 3), a_window(50, 4, many_to_many=many_to_many)
     columns = [getattr(units, each.name) for each in fields(units)]
     columns += [window.unit, window.remaining, window.mappings]
-    columns += [window.pairs.place, window.pairs.remaining, window.pairs.count]
+    columns += [window.pairs.position, window.pairs.remaining, window.pairs.count]
     copies = [column.copy() for column in columns]
     for column in columns:
         column.flags.writeable = False

@@ -14,7 +14,7 @@ from bestbefore.maintenance import (
     resolve_policy,
 )
 from bestbefore.maintenance.best_before import fresh_evaluations, next_best_before
-from bestbefore.maintenance.process import describe
+from bestbefore.maintenance.election import describe
 from bestbefore.view import LocalView, view_of
 
 T = 8

@@ -15,8 +15,7 @@ from bestbefore.experiments.plan import Task, tasks_of
 from bestbefore.experiments.report import FORMATS, as_text
 from bestbefore.experiments.simulation import Simulation, check_warmup, prepare, results_of
 from bestbefore.maintenance.policy_names import split_names
-from bestbefore.simulator.result import SETS
-from bestbefore.simulator.series import Series
+from bestbefore.simulator.result import SETS, Series
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from bestbefore.query import QueryPlan
 from bestbefore.spark.columns import MAPPINGS, REMAINING, WINDOW, column_of
 from bestbefore.spark.window_mappings import NON_EMPTY, REPORTED, SERVICE, key_column
 from bestbefore.view import LocalView
-from bestbefore.view.keys import distinct_keys
+from bestbefore.view.links import distinct_keys
 
 
 @dataclass(frozen=True)
@@ -91,10 +91,10 @@ def read_statistics(
     With `learn` the view gets to know the join keys that it lacks. In an M:N join it always does:
     a refresh may bring rows of a join key that no row had when the batch began.
     """
-    keys, place = distinct_keys([table[column_of(name)] for name in key])
+    keys, row_key = distinct_keys([table[column_of(name)] for name in key])
     if learn or view.linked:
         view.learn_joins(keys)
-    join_key = view.join_numbers(keys)[place]
+    join_key = view.join_numbers(keys)[row_key]
     window = table[WINDOW].to_numpy().astype(np.int64)
     order = np.lexsort((join_key, window))
     return KeyStatistics(

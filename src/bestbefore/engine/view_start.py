@@ -154,10 +154,10 @@ def _file_intervals(job: ServiceJob) -> Mapping[Key, int]:
 
 def _nearest(threshold: Threshold, variables: Sequence[str]) -> Measure:
     """The number nearest to a threshold: the one that the next change may carry across it."""
-    place = variables.index(threshold.variable.name)
+    column = variables.index(threshold.variable.name)
 
     def measure(rows: Sequence[Row]) -> float:
-        numbers = (number_of(row[place]) for row in rows)
+        numbers = (number_of(row[column]) for row in rows)
         found = [each for each in numbers if each is not None and not isnan(each)]
         return min(found, key=lambda each: abs(each - threshold.number), default=float("nan"))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from bestbefore.experiments.plan import Task
 from bestbefore.maintenance import resolve_policy
 from bestbefore.simulator import Scenario, Setting, run
-from bestbefore.simulator.series import Series
+from bestbefore.simulator.result import Series
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,8 +17,7 @@ from bestbefore.experiments.plan import (
 )
 from bestbefore.experiments.runners import Progress, run_here, run_on_spark
 from bestbefore.simulator import Condition, Result, Scenario, Setting, make_scenario, summarise
-from bestbefore.simulator.result import with_gains
-from bestbefore.simulator.series import Series
+from bestbefore.simulator.result import Series, with_gains
 from bestbefore.time import parse_duration_ms
 from bestbefore.traces import Notice, Traces, read_intervals, read_traces
 

@@ -6,9 +6,9 @@ Importing the package registers every policy that it holds.
 from bestbefore.maintenance import proposers, rankers, replacement
 from bestbefore.maintenance.allocation import allowance, savings
 from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle, Truth
+from bestbefore.maintenance.election import Election, Situation, elect
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.policy_names import policy_names, resolve_policy
-from bestbefore.maintenance.process import Election, Situation, elect
 from bestbefore.maintenance.rankers.ranker import Need
 from bestbefore.maintenance.step import (
     Ledger,

@@ -5,8 +5,7 @@ import numpy as np
 from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.best_before import next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.election import elect_highest
-from bestbefore.maintenance.rankers.ranker import NEVER, Scorer
+from bestbefore.maintenance.rankers.ranker import NEVER, Scorer, elect_highest
 
 
 def allowance(budget: int, saved: int, moment: Moment, *, flexible: bool) -> int:

@@ -107,15 +107,15 @@ class CandidateSet:
         return self._in_window(self.window.mappings)
 
     @property
-    def place(self) -> Integers:
+    def position(self) -> Integers:
         """The position in the window, −1 for a unit that the window does not need."""
         window = self.window
         if self.unit is window.unit:
             return np.arange(len(self.unit))
         if not len(window):
             return np.full(len(self.unit), -1)
-        place = np.minimum(np.searchsorted(window.unit, self.unit), len(window) - 1)
-        return np.where(window.unit[place] == self.unit, place, -1)
+        position = np.minimum(np.searchsorted(window.unit, self.unit), len(window) - 1)
+        return np.where(window.unit[position] == self.unit, position, -1)
 
     @property
     def distance(self) -> Scores:
@@ -142,8 +142,8 @@ class CandidateSet:
             return column
         if not len(column):
             return np.zeros(len(self.unit), dtype=np.int64)
-        place = self.place
-        return np.where(place >= 0, column[place], 0)
+        position = self.position
+        return np.where(position >= 0, column[position], 0)
 
     def expired(self, moment: Moment) -> Booleans:
         """Which candidates are possibly stale: τ ≤ t."""
@@ -155,18 +155,18 @@ class CandidateSet:
             return self.window.results(fresh)
         if not len(self.window):
             return np.zeros(len(self))
-        place = self.place
-        needed = place >= 0
+        position = self.position
+        needed = position >= 0
         whole = np.zeros(len(self.window), dtype=np.int64)
-        whole[place[needed]] = fresh[needed]
-        return np.where(needed, self.window.results(whole)[place], 0.0)
+        whole[position[needed]] = fresh[needed]
+        return np.where(needed, self.window.results(whole)[position], 0.0)
 
     def join_keys(self) -> JoinKeys:
         """The window's join keys with edges to the candidates, as positions among these."""
-        keys, place = self.window.join_keys(), self.place
-        position = np.full(len(self.window), -1)
-        needed = place >= 0
-        position[place[needed]] = np.flatnonzero(needed)
-        edge_place = position[keys.edge_place]
-        kept = edge_place >= 0
-        return JoinKeys(keys.remaining, keys.mappings, keys.edge_key[kept], edge_place[kept])
+        keys, position = self.window.join_keys(), self.position
+        needed = position >= 0
+        candidate = np.full(len(self.window), -1)
+        candidate[position[needed]] = np.flatnonzero(needed)
+        edge_position = candidate[keys.edge_position]
+        kept = edge_position >= 0
+        return JoinKeys(keys.remaining, keys.mappings, keys.edge_key[kept], edge_position[kept])

@@ -1,25 +1,160 @@
-"""Electing by score: the highest of many, without sorting them all."""
+"""The election: propose, rank, elect, and make room."""
+
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from bestbefore.arrays import Integers, Scores
-from bestbefore.maintenance.rankers.ranker import NEVER
+from bestbefore.maintenance.allocation import allowance, elect_flexibly
+from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle
+from bestbefore.maintenance.policy import Policy
+from bestbefore.maintenance.rankers import NEVER, Scorer, elects, scores
+from bestbefore.maintenance.rankers.ranker import elect_highest
+from bestbefore.maintenance.window_units import WindowUnits
+from bestbefore.view.units import Units
 
 
-def elect_highest(scores: Scores, *, budget: int, rng: np.random.Generator) -> Integers:
-    """The positions of the `budget` highest scores, best first, ties at random.
+@dataclass(frozen=True, slots=True)
+class Election:
+    """The candidate set C, the elected set E ⊆ C and the units that leave for it, as numbers."""
 
-    Only the elected are sorted: the rest is separated by one partition.
+    candidates: Integers
+    elected: Integers
+    evicted: Integers
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """The moment, the budget γ, and what else an evaluation knows besides view and window.
+
+    `evaluation` numbers the moment, and with `seed` decides what chance decides. `threshold` is
+    that of the query's FILTER, `capacity` the most units that the view may hold, `saved` the budget
+    that flexible allocation has left from before, `oracle` the truth where it is known.
     """
-    if budget <= 0 or not len(scores):
-        return np.empty(0, dtype=np.int64)
-    if budget < len(scores):
-        bar = np.partition(scores, len(scores) - budget)[len(scores) - budget]
-        above = np.flatnonzero(scores > bar)
-        level = np.flatnonzero(scores == bar) if bar > NEVER else above[:0]
-        wanted = min(budget - len(above), len(level))
-        chosen = np.concatenate([above, level[rng.choice(len(level), wanted, replace=False)]])
+
+    moment: Moment
+    budget: int
+    threshold: float | None = None
+    capacity: int | None = None
+    saved: int = 0
+    oracle: Oracle | None = None
+    evaluation: int = 0
+    seed: int = 0
+
+    def rng(self) -> np.random.Generator:
+        """The random generator of this evaluation, the same however often it is repeated."""
+        return np.random.default_rng([self.seed, self.evaluation])
+
+
+def elect(
+    policy: Policy,
+    units: Units,
+    window: WindowUnits,
+    situation: Situation,
+    *,
+    rng: np.random.Generator,
+) -> Election:
+    """Elect at most γ units for a refresh now; with FBA, more if it was saved or can be."""
+    step = _Step(policy, units, window, situation, rng)
+    tiers = step.propose()
+    candidates = tiers[0] if len(tiers) == 1 else np.concatenate([window.unit[:0], *tiers])
+    if policy.flexible and scores(policy.ranker):
+        elected = step.elect_flexibly(policy.ranker)
     else:
-        chosen = np.flatnonzero(scores > NEVER)
-    chosen = chosen[rng.permutation(len(chosen))]
-    return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")], dtype=np.int64)
+        elected = step.elect_from(tiers, situation.budget)
+    return step.with_room(candidates, elected)
+
+
+def describe(
+    units: Units, proposed: Integers, window: WindowUnits, situation: Situation
+) -> CandidateSet:
+    """The proposed units as a policy sees them."""
+    return CandidateSet(proposed, units, window, situation.threshold, situation.oracle)
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    policy: Policy
+    units: Units
+    window: WindowUnits
+    situation: Situation
+    rng: np.random.Generator
+
+    def propose(self) -> tuple[Integers, ...]:
+        stale = None
+        if self.situation.oracle is not None:
+            stale = self.situation.oracle.stale(np.arange(len(self.units)))
+        tiers = self.policy.proposer(self.units.held, self.window, stale)
+        return tuple(self._ready(tier) for tier in tiers)
+
+    def _ready(self, proposed: Integers, slides: int = 0) -> Integers:
+        """Those proposed that need not wait, so many evaluations from now."""
+        waits = self.units.retry_at[proposed] > self.situation.evaluation + slides
+        return proposed[~waits] if waits.any() else proposed
+
+    def elect_from(self, tiers: tuple[Integers, ...], budget: int) -> Integers:
+        elected: list[Integers] = [np.empty(0, dtype=np.int64)]
+        for tier in tiers:
+            left = budget - sum(map(len, elected))
+            if left > 0 and len(tier):
+                elected.append(self._elect_tier(tier, left))
+        return elected[-1] if len(elected) == 2 else np.concatenate(elected)
+
+    def _elect_tier(self, tier: Integers, budget: int) -> Integers:
+        candidates = describe(self.units, tier, self.window, self.situation)
+        ranker, moment = self.policy.ranker, self.situation.moment
+        complete = bool(candidates.held.all())
+        if elects(ranker) and complete:
+            return tier[ranker.elect(candidates, moment, budget=budget, rng=self.rng)]
+        found = cast("Scorer", ranker).score(candidates, moment)
+        if not complete:
+            found = self._with_missing(candidates, found)
+        return tier[elect_highest(found, budget=budget, rng=self.rng)]
+
+    def _with_missing(self, candidates: CandidateSet, found: Scores) -> Scores:
+        """Nothing is known of a missing unit: it gets the score of some cached one."""
+        known = found[candidates.held & (found > NEVER)]
+        missing = ~candidates.held
+        found = found.copy()
+        found[missing] = self.rng.choice(known, missing.sum()) if len(known) else 0.0
+        return found
+
+    def elect_flexibly(self, ranker: Scorer) -> Integers:
+        moment = self.situation.moment
+        foreseen = []
+        for slides in range(moment.horizon):
+            window = self.window.later(slides)
+            held = self.units.held[window.unit]
+            cached = self._ready(window.unit if held.all() else window.unit[held], slides)
+            foreseen.append(describe(self.units, cached, window, self.situation))
+        pool = allowance(self.situation.budget, self.situation.saved, moment, flexible=True)
+        chosen = elect_flexibly(ranker, foreseen, moment, pool=pool, rng=self.rng)
+        return foreseen[0].unit[chosen]
+
+    def with_room(self, candidates: Integers, elected: Integers) -> Election:
+        """Choose who leaves for the missing ones.
+
+        Those without room are not fetched; their budget goes to units that are cached.
+        """
+        none = elected[:0]
+        capacity = self.situation.capacity
+        missing = ~self.units.held[elected]
+        if capacity is None or not missing.any():
+            return Election(candidates, elected, none)
+        excess = int(self.units.held.sum()) + int(missing.sum()) - capacity
+        if excess <= 0:
+            return Election(candidates, elected, none)
+        movable, needed = self.units.held.copy(), np.zeros(len(self.units), dtype=np.bool_)
+        movable[elected], needed[self.window.unit] = False, True
+        order = self.policy.replacement.order(
+            self.units, movable, needed, self.situation.moment.t_ms
+        )
+        evicted = order[:excess]
+        homeless = np.flatnonzero(missing)[::-1][: excess - len(evicted)]
+        elected = np.delete(elected, homeless)
+        if len(homeless):
+            cached = candidates[self.units.held[candidates]]
+            cached = np.setdiff1d(cached, np.concatenate([elected, evicted]))
+            elected = np.append(elected, self.elect_from((cached,), len(homeless)))
+        return Election(candidates, elected, evicted)

@@ -13,8 +13,8 @@ import numpy as np
 from bestbefore.arrays import Booleans, Integers, Scores
 from bestbefore.maintenance.allocation import allowance, savings
 from bestbefore.maintenance.best_before import fresh_probability, next_best_before
+from bestbefore.maintenance.election import Election, Situation, elect
 from bestbefore.maintenance.policy import Policy
-from bestbefore.maintenance.process import Election, Situation, elect
 from bestbefore.maintenance.window_sets import WindowSets, window_sets
 from bestbefore.maintenance.window_units import NO_UNITS, WindowUnits
 from bestbefore.view.change_rates import ChangeRates

@@ -12,10 +12,10 @@ from bestbefore.view.links import Links
 class Pairs:
     """The pairs of a view row and a compatible window mapping, counted by unit and L.
 
-    `place` is the unit's position among those of the window.
+    `position` is the unit's position among those of the window.
     """
 
-    place: Integers
+    position: Integers
     remaining: Integers
     count: Integers
 
@@ -24,14 +24,14 @@ class Pairs:
 class JoinKeys:
     """The join keys of the window as the left side of the maintenance graph.
 
-    Edge e joins key `edge_key[e]` with the unit at `edge_place[e]` (planning-ahead section 4).
+    Edge e joins key `edge_key[e]` with the unit at `edge_position[e]` (planning-ahead section 4).
     `remaining` and `mappings` hold, per key, L of its latest mapping and the number of mappings c.
     """
 
     remaining: Integers
     mappings: Integers
     edge_key: Integers
-    edge_place: Integers
+    edge_position: Integers
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,10 @@ class WindowUnits:
         if self.pairs is None:
             answers = np.minimum(self.remaining, fresh) * self.mappings
             return answers.astype(np.float64)
-        each = np.minimum(self.pairs.remaining, fresh[self.pairs.place]) * self.pairs.count
+        each = np.minimum(self.pairs.remaining, fresh[self.pairs.position]) * self.pairs.count
         return np.asarray(
-            np.bincount(self.pairs.place, weights=each, minlength=len(self.unit)), dtype=np.float64
+            np.bincount(self.pairs.position, weights=each, minlength=len(self.unit)),
+            dtype=np.float64,
         )
 
     def join_keys(self) -> JoinKeys:
@@ -83,10 +84,10 @@ class WindowUnits:
         if self.pairs is None:
             return WindowUnits(unit, remaining, self.mappings[stays])
         lasting = self.pairs.remaining > slides
-        place = (np.cumsum(stays) - 1)[self.pairs.place[lasting]]
+        position = (np.cumsum(stays) - 1)[self.pairs.position[lasting]]
         count = self.pairs.count[lasting]
-        pairs = Pairs(place, self.pairs.remaining[lasting] - slides, count)
-        mappings = np.bincount(place, weights=count, minlength=len(unit)).astype(np.int64)
+        pairs = Pairs(position, self.pairs.remaining[lasting] - slides, count)
+        mappings = np.bincount(position, weights=count, minlength=len(unit)).astype(np.int64)
         return WindowUnits(unit, remaining, mappings, pairs)
 
 
@@ -99,12 +100,12 @@ def units_of_keys(key: Integers, remaining: Integers, mappings: Integers) -> Win
     starts = _run_starts(key)
     if len(starts) == len(key):
         return WindowUnits(key, remaining, mappings)
-    place = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(key))))
+    position = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(key))))
     return WindowUnits(
         unit=key[starts],
         remaining=np.maximum.reduceat(remaining, starts),
         mappings=np.add.reduceat(mappings, starts),
-        pairs=Pairs(place, remaining, mappings),
+        pairs=Pairs(position, remaining, mappings),
     )
 
 
@@ -114,35 +115,39 @@ def units_of_links(
     """The window's units in an M:N join, from counts per (key, L) in ascending order of keys."""
     starts = _run_starts(key)
     owner, edge = links.edges(key[starts])
-    unit, place = np.unique(links.unit[edge], return_inverse=True)
+    unit, position = np.unique(links.unit[edge], return_inverse=True)
     entry_key = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(key))))
-    pairs = _pairs(owner, place, entry_key, remaining, mappings)
-    edges = np.unique(np.stack([owner, place]), axis=1)
+    pairs = _pairs(owner, position, entry_key, remaining, mappings)
+    edges = np.unique(np.stack([owner, position]), axis=1)
     latest = np.zeros(len(unit), dtype=np.int64)
-    np.maximum.at(latest, pairs.place, pairs.remaining)
+    np.maximum.at(latest, pairs.position, pairs.remaining)
     return WindowUnits(
         unit=unit,
         remaining=latest,
-        mappings=_sums(pairs.place, pairs.count, len(unit)),
+        mappings=_sums(pairs.position, pairs.count, len(unit)),
         pairs=pairs,
         keys=JoinKeys(
             remaining=np.maximum.reduceat(remaining, starts) if len(starts) else starts,
             mappings=_sums(entry_key, mappings, len(starts)),
             edge_key=edges[0],
-            edge_place=edges[1],
+            edge_position=edges[1],
         ),
     )
 
 
 def _pairs(
-    owner: Integers, place: Integers, entry_key: Integers, remaining: Integers, mappings: Integers
+    owner: Integers,
+    position: Integers,
+    entry_key: Integers,
+    remaining: Integers,
+    mappings: Integers,
 ) -> Pairs:
     """Every edge with every entry of its key, counted by unit and L."""
     first = np.searchsorted(owner, entry_key)
     counts = np.searchsorted(owner, entry_key, side="right") - first
     entry = np.repeat(np.arange(len(entry_key)), counts)
     offset = np.arange(len(entry)) - np.repeat(np.cumsum(counts) - counts, counts)
-    at = place[np.repeat(first, counts) + offset]
+    at = position[np.repeat(first, counts) + offset]
     depth = int(remaining.max(initial=0)) + 1
     code, inverse = np.unique(at * depth + remaining[entry], return_inverse=True)
     return Pairs(code // depth, code % depth, _sums(inverse, mappings[entry], len(code)))

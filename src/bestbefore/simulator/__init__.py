@@ -1,6 +1,6 @@
 """The simulator: the maintenance kernel over traces instead of a stream and a service."""
 
-from bestbefore.simulator.condition import Condition
+from bestbefore.simulator.answers import Condition
 from bestbefore.simulator.result import Result, summarise
 from bestbefore.simulator.run import Setting, run
 from bestbefore.simulator.scenario import Scenario, make_scenario

@@ -1,13 +1,53 @@
 """The answers of one evaluation, held against what the remote data would give."""
 
+import operator
+import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bestbefore.arrays import Booleans, Integers, Numbers
+from bestbefore.errors import InputError
 from bestbefore.maintenance import WindowUnits
-from bestbefore.simulator.condition import Condition
+
+_FORM = re.compile(r"\s*(?:\?\w+\s*)?(?P<sign><=|>=|<|>)\s*(?P<threshold>\S+)\s*")
+_SIGNS: dict[str, Callable[..., NDArray[np.bool_]]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """`?x > FT` or `?x < FT`; what is no number never passes.
+
+    >>> Condition.parse(">100").passes(np.array([99.0, 101.0, np.nan])).tolist()
+    [False, True, False]
+    """
+
+    sign: str
+    threshold: float
+
+    @classmethod
+    def parse(cls, text: str) -> "Condition":
+        """Read a condition such as `>100000`."""
+        form = _FORM.fullmatch(text)
+        try:
+            threshold = float(form["threshold"]) if form else np.nan
+        except ValueError:
+            threshold = np.nan
+        if form is None or not np.isfinite(threshold):
+            raise InputError(f"the filter {text!r} is no comparison; write for example '>100000'")
+        return cls(form["sign"], threshold)
+
+    def passes(self, values: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which values fulfil the condition."""
+        return _SIGNS[self.sign](values, self.threshold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,25 +119,25 @@ class AggregatedComparison:
         """An answer is correct if the aggregate is."""
         keys = window.join_keys()
         size = len(keys.remaining)
-        given, our_value = self._aggregates(keys.edge_key, keys.edge_place, ours, size)
-        due, true_value = self._aggregates(keys.edge_key, keys.edge_place, truth, size)
+        given, our_value = self._aggregates(keys.edge_key, keys.edge_position, ours, size)
+        due, true_value = self._aggregates(keys.edge_key, keys.edge_position, truth, size)
         weight = keys.mappings
         equal = given & due & (our_value == true_value)
         differing = given & ~equal
         correct, wrong = _count(weight, equal), _count(weight, differing)
         missing = _count(weight, due & ~given)
         union = correct + wrong + missing + _count(weight, differing & due)
-        edge = ours.present[keys.edge_place]
+        edge = ours.present[keys.edge_position]
         with np.errstate(divide="ignore"):
-            log = np.log(fresh)[keys.edge_place[edge]]
+            log = np.log(fresh)[keys.edge_position[edge]]
         log = np.bincount(keys.edge_key[edge], log, minlength=size)
         return Tally(correct, wrong, missing, union, _mean(np.exp(log), weight, given))
 
     def _aggregates(
-        self, key: Integers, place: Integers, side: Side, size: int
+        self, key: Integers, unit: Integers, side: Side, size: int
     ) -> tuple[Booleans, Numbers]:
-        present = side.present[place]
-        key, value = key[present], side.number[place[present]]
+        present = side.present[unit]
+        key, value = key[present], side.number[unit[present]]
         count = np.bincount(key, minlength=size)
         return count > 0, AGGREGATES[self.function](key, value, size)
 

@@ -18,15 +18,15 @@ from bestbefore.maintenance import (
 from bestbefore.simulator.answers import (
     AggregatedComparison,
     Comparison,
+    Condition,
     FilteredComparison,
     Side,
     Tally,
     compare_rows,
 )
 from bestbefore.simulator.background import NO_ROW
-from bestbefore.simulator.condition import Condition
+from bestbefore.simulator.result import Series, empty_series
 from bestbefore.simulator.scenario import Scenario
-from bestbefore.simulator.series import Series, empty_series
 from bestbefore.view import ChangeRates
 from bestbefore.view.units import Units, new_units
 

@@ -16,7 +16,7 @@ from bestbefore.simulator.background import (
     make_background,
     true_change_times,
 )
-from bestbefore.simulator.schedule import window_contents
+from bestbefore.simulator.windows import window_contents
 from bestbefore.traces import Notice, StreamTrace, Traces
 from bestbefore.view.links import Links, link
 from bestbefore.windows import SlidingWindow

@@ -10,8 +10,7 @@ import pyarrow as pa
 from bestbefore.arrays import Booleans, Integers
 from bestbefore.rdf.terms import Key, Row
 from bestbefore.view.change_rates import ChangeRates
-from bestbefore.view.links import Links, link
-from bestbefore.view.row_keys import RowKeys
+from bestbefore.view.links import Links, RowKeys, link
 from bestbefore.view.units import NEVER_RETRY, Units, new_units
 
 Measure = Callable[[Sequence[Row]], float]

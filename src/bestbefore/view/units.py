@@ -41,19 +41,19 @@ class Units:
 
     def copy(self) -> "Units":
         """The same units in columns of their own."""
-        return Units(**{each.name: getattr(self, each.name).copy() for each in fields(self)})
+        return Units(**{column.name: getattr(self, column.name).copy() for column in fields(self)})
 
     def only(self, kept: Booleans) -> "Units":
         """Those of the units that are marked, in their order."""
-        return Units(**{each.name: getattr(self, each.name)[kept] for each in fields(self)})
+        return Units(**{column.name: getattr(self, column.name)[kept] for column in fields(self)})
 
     def extended(self, count: int, *, interval_ms: int) -> "Units":
         """These units and `count` more that the view does not hold."""
         more = new_units(np.zeros(count, np.int64), np.zeros(count, np.int64), interval_ms)
         more.held[:] = False
         columns = {
-            each.name: np.concatenate([getattr(self, each.name), getattr(more, each.name)])
-            for each in fields(self)
+            column.name: np.concatenate([getattr(self, column.name), getattr(more, column.name)])
+            for column in fields(self)
         }
         return Units(**columns)
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance import Moment, Situation, WindowUnits, resolve_policy
-from bestbefore.maintenance.process import describe
+from bestbefore.maintenance.election import describe
 from bestbefore.maintenance.rankers.rank_aggregation import aggregate, elect_aggregated
 from bestbefore.view.units import new_units
 

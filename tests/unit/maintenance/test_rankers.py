@@ -6,9 +6,9 @@ from hypothesis.extra.numpy import arrays
 
 from bestbefore.maintenance.best_before import fresh_probability, next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.election import elect_highest
 from bestbefore.maintenance.rankers import NEVER
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed
+from bestbefore.maintenance.rankers.ranker import elect_highest
 from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance
 from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.view.units import new_units

@@ -5,11 +5,11 @@ from bestbefore.errors import InputError
 from bestbefore.maintenance.window_units import units_of_keys, units_of_links
 from bestbefore.simulator.answers import (
     AggregatedComparison,
+    Condition,
     FilteredComparison,
     Side,
     compare_rows,
 )
-from bestbefore.simulator.condition import Condition
 from bestbefore.view.links import link
 
 FRESH = np.array([0.5, 1.0, 0.25, 0.0])

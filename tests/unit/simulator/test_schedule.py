@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestbefore.simulator.schedule import window_contents
+from bestbefore.simulator.windows import window_contents
 from bestbefore.view.links import link
 from bestbefore.windows import SlidingWindow
 
@@ -66,7 +66,9 @@ def test_many_to_many(rows, seed):
             max(left for u, left in pairs if u == unit) for unit in units
         ]
         keys = found.join_keys()
-        joined = {(int(k), units[p]) for k, p in zip(keys.edge_key, keys.edge_place, strict=True)}
+        joined = {
+            (int(k), units[p]) for k, p in zip(keys.edge_key, keys.edge_position, strict=True)
+        }
         in_window = sorted({key for key, _ in present})
         assert joined == {
             (place, unit)

@@ -8,14 +8,13 @@ import numpy as np
 from bestbefore.arrays import Integers, Scores
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.election import elect_highest
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed
-from bestbefore.maintenance.rankers.ranker import Need, rankers
+from bestbefore.maintenance.rankers.ranker import Need, elect_highest, rankers
 from bestbefore.maintenance.rankers.window_based import fresh_for, served
 
 
 def positions(scores: Scores) -> Scores:
-    """The place of each score in the list that has the best first; equals share their mean place.
+    """The rank of each score in the list that has the best first; equals share their mean rank.
 
     >>> positions(np.array([5.0, 9.0, 5.0, 1.0])).tolist()
     [1.5, 0.0, 1.5, 3.0]
@@ -24,13 +23,13 @@ def positions(scores: Scores) -> Scores:
     ordered = scores[order]
     starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
     ends = np.append(starts[1:], len(scores))
-    place = np.empty(len(scores))
-    place[order] = np.repeat((starts + ends - 1) / 2, ends - starts)
-    return place
+    rank = np.empty(len(scores))
+    rank[order] = np.repeat((starts + ends - 1) / 2, ends - starts)
+    return rank
 
 
 def aggregate(alpha: float, distance: Scores, others: Scores) -> Scores:
-    """Equation 2: α·(place in the Filter list) + (1 − α)·(place in the other), negated."""
+    """Equation 2: α·(rank in the Filter list) + (1 − α)·(rank in the other), negated."""
     if not len(distance):
         return np.empty(0)
     return -(alpha * positions(-distance) + (1 - alpha) * positions(others))
@@ -42,18 +41,18 @@ def elect_aggregated(
     """The positions of the `budget` best of the aggregated list, without sorting either list.
 
     Whoever is not among the best B/α of the Filter list, or the best B/(1 − α) of the other, has
-    an aggregated place of B or worse. So once `budget` of those in both beat B they are the best.
+    an aggregated rank of B or worse. So once `budget` of those in both beat B they are the best.
     """
     size = len(distance)
     bound = 2.0 * np.sqrt(alpha * (1 - alpha) * budget * size) + budget
     while 0 < alpha < 1 and budget > 0 and bound < size:
         near, other = _best(-distance, bound / alpha), _best(others, bound / (1 - alpha))
         both = np.intersect1d(near, other, assume_unique=True)
-        place = np.empty(size)
-        place[near] = alpha * positions(-distance[near])
-        near_place = place[both]
-        place[other] = (1 - alpha) * positions(others[other])
-        total = near_place + place[both]
+        rank = np.empty(size)
+        rank[near] = alpha * positions(-distance[near])
+        near_rank = rank[both]
+        rank[other] = (1 - alpha) * positions(others[other])
+        total = near_rank + rank[both]
         if np.count_nonzero(total < bound) >= budget:
             return both[elect_highest(-total, budget=budget, rng=rng)]
         bound *= 2

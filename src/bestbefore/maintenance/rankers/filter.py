@@ -1,4 +1,4 @@
-"""ACQUA.F: a ranker of acqua within a band around the FILTER's threshold (section 3.2)."""
+"""Rankers for a FILTER: what is near its threshold, alone or as a band for a ranker of acqua."""
 
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -11,6 +11,19 @@ from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed, RandomRanker
 from bestbefore.maintenance.rankers.ranker import Need, Scorer, rankers
 from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance, only
+
+
+@rankers.register("Filter")
+@dataclass(frozen=True)
+class FilterRanker:
+    """The candidates whose value is nearest to the threshold (rank-aggregation section 3.2)."""
+
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.FILTER})
+
+    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:  # noqa: ARG002
+        """The nearer the better."""
+        return -candidates.distance
+
 
 _EXAMPLE = {"example": 500}
 
