@@ -56,7 +56,7 @@ def run_engine(bench, traces, policy, condition, service):
     mentions = zip(traces.stream.ts_ms.tolist(), traces.stream.key, strict=True)
     bench.mention(*((ts, int(key[1:])) for ts, key in mentions))
     lines = [f"{EX}{user},{interval // 1_000}\n" for user, interval in INTERVALS_MS.items()]
-    (bench.folder / "intervals.csv").write_text("key,interval\n" + "".join(lines))
+    (bench.folder / "intervals.csv").write_text("key,interval_s\n" + "".join(lines))
     text = query(
         "SELECT DISTINCT ?user ?followers",
         rest=f"FILTER(?followers {condition})" if condition else "",
