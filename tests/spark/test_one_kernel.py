@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bestbefore.experiments.plan import Task
+from bestbefore.experiments.runs import Task
 from bestbefore.experiments.simulation import prepare
 from bestbefore.traces import BackgroundTrace, StreamTrace, Traces
 from tests.spark.conftest import EX, TableService, query
