@@ -53,14 +53,14 @@ def _label_heights(runs: Sequence[Run]) -> list[float]:
         for run in runs
     ]
     heights = list(last)
-    order = sorted(range(len(runs)), key=lambda place: last[place])
+    order = sorted(range(len(runs)), key=lambda number: last[number])
     for below, above in pairwise(order):
         heights[above] = max(heights[above], heights[below] + _APART)
     # Not into the title: what would stand above the axis is moved down, and the rest before it.
     highest = 1.0
-    for place in reversed(order):
-        heights[place] = min(heights[place], highest)
-        highest = heights[place] - _APART
+    for number in reversed(order):
+        heights[number] = min(heights[number], highest)
+        highest = heights[number] - _APART
     return heights
 
 
