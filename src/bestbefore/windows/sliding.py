@@ -56,7 +56,7 @@ class SlidingWindow:
         """The largest number of windows that one element takes part in, ⌈ω/β⌉."""
         return -(-self.width_ms // self.slide_ms)
 
-    def closing(self, index: int) -> int:
+    def closing(self, index: Times) -> Times:
         """The closing time c of window `index`, at which it is evaluated."""
         return self.t0_ms + index * self.slide_ms
 
@@ -75,7 +75,7 @@ class SlidingWindow:
         """
         return self.first_with(watermark_ms) - 1
 
-    def remaining(self, time_ms: Times, at_ms: int) -> Times:
+    def remaining(self, time_ms: Times, at_ms: Times) -> Times:
         """L = ⌈(t_i + ω − t)/β⌉: the evaluations, the one at t included, that still see t_i.
 
         This is equation 3 of acqua and equation 12 of planning-ahead.

@@ -132,6 +132,30 @@ class TestBadInput:
         assert json.loads(out)[0]["completeness"] == 1
         assert "note: 1 of 4 units have no background value: they join nothing" in err
 
+    def test_a_background_that_begins_after_the_stream(self, simulate):
+        rows = (line.split(",", 1) for line in BACKGROUND.splitlines()[1:])
+        later = "".join(f"{int(ts_ms) + 100_000},{rest}\n" for ts_ms, rest in rows)
+        code, out, err = simulate("--format", "json", b="ts_ms,key,value\n" + later)
+        assert code == 0
+        assert json.loads(out)[0]["sets"]["E"] == 0
+        assert (
+            "note: 3 of 3 units had no value yet when the view was loaded, at 0 ms; the first "
+            "value came at 100000 ms, after the last evaluation at 55000 ms"
+        ) in " ".join(err.split())
+
+    def test_some_units_that_get_a_value_only_later(self, simulate):
+        added = "0,d,\n9000,d,1\n12000,e,1\n3000,f,\n"
+        code, _, err = simulate("--format", "json", b=BACKGROUND + added)
+        assert code == 0
+        assert (
+            "note: 2 of 6 units had no value yet when the view was loaded, at 0 ms; the first "
+            "value came at 9000 ms"
+        ) in " ".join(err.split())
+        assert "evaluation" not in err
+
+    def test_a_background_that_begins_with_the_stream_needs_no_note(self, simulate):
+        assert "when the view was loaded" not in simulate("--format", "json")[2]
+
     def test_links_to_units_that_do_not_exist(self, simulate):
         code, _, err = simulate("--links", "l.csv", l=LINKS + "c,x\nc,y\n")
         assert code == 0
