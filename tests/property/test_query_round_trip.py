@@ -118,12 +118,20 @@ def test_a_printed_query_reads_back_as_the_same_query(query):
     assert parse_query(print_query(query)) == query
 
 
+def understood(text):
+    """Whether Oxigraph reads a query and answers it, with whatever it has."""
+    try:
+        return pyoxigraph.Store().query(text) is not None
+    except SyntaxError:
+        return False
+
+
 @FIXED
 @given(group.map(with_labels_apart).map(without_clauses))
 def test_a_printed_pattern_is_sparql_for_another_engine(pattern):
     text = print_pattern(pattern)
     assume("!()" not in text)  # which Oxigraph does not know
-    pyoxigraph.Store().query(f"ASK {{ {text} }}")
+    assert understood(f"ASK {{ {text} }}"), text
 
 
 @FIXED
