@@ -24,6 +24,7 @@ from bestbefore.query import (
     print_query,
     print_sparql,
 )
+from bestbefore.query.algebra import children
 from bestbefore.query.select_parts import select_parts
 
 from . import terms
@@ -136,5 +137,9 @@ def test_a_printed_pattern_is_sparql_for_another_engine(pattern):
 
 @FIXED
 @given(where)
-def test_every_pattern_can_be_described(pattern):
-    assert describe_algebra(pattern)
+def test_every_node_of_a_pattern_is_described(pattern):
+    lines = describe_algebra(pattern).splitlines()
+    assert lines[0].split()[0] == type(pattern).__name__
+    for child in children(pattern):
+        described = [f"  {line}" for line in describe_algebra(child).splitlines()]
+        assert set(described) <= set(lines)
