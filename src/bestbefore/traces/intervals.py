@@ -37,34 +37,34 @@ def read_key_intervals(
     """
     layout = _layout(variables)
     table = read_table(path, layout)
-    columns = [table.one_of((KEY, *variables))] if len(variables) == 1 else variables
-    column = table.one_of((INTERVAL_MS, INTERVAL_S, INTERVAL))
+    *columns, column = map(table.one_of, layout.either)
     unit_ms = _PLAIN_MS.get(column, plain_ms)
     keys = [names[code] for code, names in map(table.keys, columns)]
     intervals: dict[Key, int] = {}
     for row, (*values, text) in enumerate(zip(*keys, table.texts(column), strict=True)):
         try:
             key = tuple(map(term, values))
-            interval_ms = _interval_ms(text, column, unit_ms)
+            _note(intervals, key, _interval_ms(text, column, unit_ms))
         except InputError as error:
             raise InputError(f"{table.where(row)}: {error}") from None
-        if intervals.setdefault(key, interval_ms) != interval_ms:
-            raise InputError(
-                f"{table.where(row)}: key {', '.join(values)!r} has the interval {text!r} here "
-                f"and {intervals[key]} ms above; keep one of the lines"
-            )
     return intervals
 
 
 def _layout(variables: Sequence[str]) -> Layout:
     """A column per variable of the key, or `key` for a single one, and one of intervals."""
-    single = (tuple(dict.fromkeys((KEY, *variables))),) if len(variables) == 1 else ()
-    return Layout(
-        "the file of change intervals",
-        columns=() if single else tuple(variables),
-        either=(*single, (INTERVAL_MS, INTERVAL_S, INTERVAL)),
-        more=True,
-    )
+    names = [(KEY, *variables)] if len(variables) == 1 else [(name,) for name in variables]
+    keys = tuple(tuple(dict.fromkeys(group)) for group in names)
+    intervals = (INTERVAL_MS, INTERVAL_S, INTERVAL)
+    return Layout("the file of change intervals", (), either=(*keys, intervals), more=True)
+
+
+def _note(intervals: dict[Key, int], key: Key, interval_ms: int) -> None:
+    """Enter the interval of a key, which may be stated twice but not differently."""
+    if (before_ms := intervals.setdefault(key, interval_ms)) != interval_ms:
+        raise InputError(
+            f"key {', '.join(key)!r} has the interval {interval_ms} ms here and {before_ms} ms "
+            "above; keep one of the lines"
+        )
 
 
 def _interval_ms(text: str, column: str, unit_ms: int | None) -> int:

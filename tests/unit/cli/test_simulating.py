@@ -82,6 +82,20 @@ def test_commas_in_parentheses_belong_to_the_policy(simulate):
     assert [each["policy"] for each in json.loads(out)] == ["MP(WSJ,WBM(fill=true),FRP)", "LRU"]
 
 
+def test_seconds_in_a_file_of_intervals_are_as_many_milliseconds(simulate):
+    seconds, milliseconds, durations, others = (
+        simulate("--format", "json", "--intervals", "i.csv", policy="WBM", i=f"key,{text}")
+        for text in (
+            "interval_s\na,2\nb,9\nc,0.5\n",
+            "interval_ms\na,2000\nb,9000\nc,500\n",
+            "interval\na,2s\nb,PT9S\nc,500ms\n",
+            "interval_ms\na,2\nb,9\nc,1\n",
+        )
+    )
+    assert seconds[0] == 0
+    assert seconds[1] == milliseconds[1] == durations[1] != others[1]
+
+
 def test_links_filter_aggregate_cache_and_learned_intervals(simulate):
     options = ("--format", "json", "--seeds", "1")
     for more, policy in [
@@ -131,6 +145,10 @@ class TestBadInput:
         assert code == 0
         assert json.loads(out)[0]["completeness"] == 1
         assert "note: 1 of 4 units have no background value: they join nothing" in err
+
+    def test_intervals_of_a_file_without_a_unit(self, simulate):
+        line = refused(simulate("--intervals", "i.csv", i="key,interval\na,5m\nb,700\n"))
+        assert "i.csv, line 3: interval = '700' has no unit; write 700s or 700ms, or name" in line
 
     def test_a_background_that_begins_after_the_stream(self, simulate):
         rows = (line.split(",", 1) for line in BACKGROUND.splitlines()[1:])

@@ -67,7 +67,7 @@ def test_what_is_no_interval_is_named_with_its_line(file, bad, column):
 
 
 def test_two_intervals_of_one_key(file):
-    with pytest.raises(InputError, match="line 3: key 'a' has the interval '2s' here and 1000 ms"):
+    with pytest.raises(InputError, match="line 3: key 'a' has the interval 2000 ms here and 1000"):
         read_intervals(file("i.csv", "key,interval\na,1s\na,2s\n"))
 
 
