@@ -9,7 +9,7 @@ import time
 from rich.console import Console
 from rich.table import Table
 
-from bestbefore.experiments.plan import tasks_of
+from bestbefore.experiments.runs import tasks_of
 from bestbefore.experiments.simulation import prepare
 from bestbefore.generators import make_traces
 

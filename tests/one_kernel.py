@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestbefore.experiments.plan import Task
+from bestbefore.experiments.runs import Task
 from bestbefore.experiments.simulation import prepare
 from bestbefore.maintenance import maintain
 from bestbefore.service import Fetched, Loaded

@@ -46,6 +46,25 @@ def parse_duration_ms(text: str) -> int:
     raise InputError(f"{text!r} is not a duration; write PT10M, 100s, 10m, 2h, 1d or 250ms")
 
 
+def parse_interval_ms(text: str, *, plain_ms: int | None) -> int:
+    """Milliseconds of a change interval: a duration, or a plain number of `plain_ms` each.
+
+    >>> parse_interval_ms("5m", plain_ms=None), parse_interval_ms("1.5", plain_ms=1_000)
+    (300000, 1500)
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        interval: float = parse_duration_ms(text)
+    else:
+        if plain_ms is None:
+            raise InputError(f"{text!r} has no unit; write {text.strip()}s or {text.strip()}ms")
+        interval = number * plain_ms
+    if not 1 <= interval < 2**63:
+        raise InputError(f"{text!r} is no interval between two changes; it must be 1 ms or more")
+    return round(interval)
+
+
 def format_duration(ms: int) -> str:
     """The ISO 8601 form of a duration, which `parse_duration_ms` reads back.
 

@@ -65,7 +65,7 @@ def test_the_example_policy_of_contributing_works():
     assert len(text.splitlines()) <= 18
     try:
         exec(compile(text, "CONTRIBUTING.md", "exec"), {"__name__": "example"})
-        view = view_of([(f"<u:{n}>",) for n in range(4)], ["k"], ["k"], interval_ms=1)
+        view = view_of([(f"<u:{n}>",) for n in range(4)], ["k"], ["k"])
         window = WindowUnits(np.arange(4), np.ones(4, dtype=np.int64), np.array([3, 9, 1, 5]))
         election = elect(
             resolve_policy("POP(exponent=2)"),

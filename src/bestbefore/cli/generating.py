@@ -12,9 +12,9 @@ from bestbefore.generators import (
     Generator,
     generators,
     make_traces,
-    parameters_of,
     read_parameters,
 )
+from bestbefore.parameters import parameters_of
 from bestbefore.traces import TRACE_FILES, Traces, write_traces
 
 
@@ -32,7 +32,7 @@ def generate(
         raise InputError("name a generator; `bestbefore generate --list` shows them")
     if out is None:
         raise InputError("name the folder for the traces: --out FOLDER")
-    parameters = read_parameters(name, _settings(settings))
+    parameters = read_parameters(name, settings)
     _check_folder(out, force=force)
     traces = make_traces(name, seed, **parameters)
     _remove_traces(out)
@@ -48,14 +48,6 @@ def list_generators() -> None:
     for name, (family, fixed) in PRESETS.items():
         values = " ".join(f"{key}={value}" for key, value in fixed.items())
         sys.stdout.write(f"{name}\t{values}\tThe same as {family} with {values}.\n")
-
-
-def _settings(texts: Iterable[str]) -> dict[str, str]:
-    pairs = [text.partition("=") for text in texts]
-    for name, equals, value in pairs:
-        if not (name.strip() and equals):
-            raise InputError(f"--set {name}{equals}{value}: write name=value, such as keys=100")
-    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _present(folder: Path) -> list[Path]:
@@ -86,11 +78,7 @@ def _rows(traces: Traces, file: str) -> int:
 
 
 def _parameters(kind: type[Generator]) -> str:
-    return " ".join(f"{each.name}={_text(each.default)}" for each in parameters_of(kind).values())
-
-
-def _text(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return " ".join(parameter.assignment for parameter in parameters_of(kind).values())
 
 
 def _summary(kind: type[Generator]) -> str:

@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from bestbefore.errors import InputError
-from bestbefore.experiments.plan import Task, tasks_of
-from bestbefore.experiments.report import FORMATS, as_text
+from bestbefore.experiments.formats import FORMATS, as_text
+from bestbefore.experiments.runs import Task, tasks_of
 from bestbefore.experiments.simulation import Simulation, check_warmup, prepare, results_of
 from bestbefore.maintenance.policy_names import split_names
 from bestbefore.simulator.result import SETS, Series

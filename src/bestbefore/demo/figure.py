@@ -34,9 +34,9 @@ def draw(runs: Sequence[Run], path: Path) -> None:
 
 def _plot(axes: Axes, run: Run) -> None:
     colour = run.contender.colour
-    seconds = [each.offset_s for each in run.evaluations]
-    estimates = [_number(each.quality.estimated_freshness) for each in run.evaluations]
-    truth = [_number(each.true_freshness) for each in run.evaluations]
+    seconds = [evaluation.offset_s for evaluation in run.evaluations]
+    estimates = [_number(evaluation.quality.estimated_freshness) for evaluation in run.evaluations]
+    truth = [_number(evaluation.true_freshness) for evaluation in run.evaluations]
     axes.plot(seconds, estimates, color=colour, linewidth=1.0, linestyle=(0, (4, 3)), alpha=0.8)
     axes.plot(seconds, truth, color=colour, linewidth=2.6, marker="o", markersize=5, clip_on=False)
 
@@ -53,14 +53,14 @@ def _label_heights(runs: Sequence[Run]) -> list[float]:
         for run in runs
     ]
     heights = list(last)
-    order = sorted(range(len(runs)), key=lambda place: last[place])
+    order = sorted(range(len(runs)), key=lambda number: last[number])
     for below, above in pairwise(order):
         heights[above] = max(heights[above], heights[below] + _APART)
     # Not into the title: what would stand above the axis is moved down, and the rest before it.
     highest = 1.0
-    for place in reversed(order):
-        heights[place] = min(heights[place], highest)
-        highest = heights[place] - _APART
+    for number in reversed(order):
+        heights[number] = min(heights[number], highest)
+        highest = heights[number] - _APART
     return heights
 
 
@@ -92,7 +92,7 @@ def _label(axes: Axes, run: Run, height: float) -> None:
 
 
 def _frame(axes: Axes, runs: Sequence[Run]) -> None:
-    end = max((each.offset_s for run in runs for each in run.evaluations), default=1.0)
+    end = max((evaluation.offset_s for run in runs for evaluation in run.evaluations), default=1.0)
     axes.set_xlim(0.5, max(end, 1.0))
     axes.set_ylim(0, 1)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from bestbefore.demo.contenders import WIDTH_S, Contender, write_job
 from bestbefore.demo.mentions import Mentions, mentions, writing
 from bestbefore.demo.truth import ChangeLog, read_answer
-from bestbefore.demo.world_process import WorldProcess
+from bestbefore.demo.world import WorldProcess
 from bestbefore.engine import Engine, Quality, RunningQuery
 from bestbefore.errors import WorkError
 from bestbefore.job import load_job

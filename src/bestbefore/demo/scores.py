@@ -1,6 +1,6 @@
 """What the runs come to: a row of figures per contender, and the sentence that compares them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -28,24 +28,22 @@ class Score:
 
 def score(run: Run) -> Score:
     """Sum up a run."""
-    records = [each.quality for each in run.evaluations]
-    truth = [each.true_freshness for each in run.evaluations if each.true_freshness is not None]
-    estimates = [
-        each.estimated_freshness for each in records if each.estimated_freshness is not None
-    ]
+    records = [evaluation.quality for evaluation in run.evaluations]
     return Score(
         contender=run.contender,
         evaluations=len(records),
-        freshness=_mean(truth),
-        estimated=_mean(estimates),
-        requests=sum(each.requests for each in records),
-        latency_s=_mean([each.latency_s for each in run.evaluations]),
-        service_s=_mean([each.service_s for each in records]),
+        freshness=_mean(evaluation.true_freshness for evaluation in run.evaluations),
+        estimated=_mean(record.estimated_freshness for record in records),
+        requests=sum(record.requests for record in records),
+        latency_s=_mean(evaluation.latency_s for evaluation in run.evaluations),
+        service_s=_mean(record.service_s for record in records),
     )
 
 
-def _mean(values: Sequence[float]) -> float:
-    return fmean(values) if values else 0.0
+def _mean(values: Iterable[float | None]) -> float:
+    """The mean of what is known, 0 where nothing is."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else 0.0
 
 
 def conclusion(never: Score, best: Score, everything: Score) -> str:

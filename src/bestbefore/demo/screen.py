@@ -107,15 +107,15 @@ def comparison(scores: Sequence[Score]) -> Table:
         "endpoint\nwait",
     ):
         table.add_column(name, justify="right", no_wrap=True)
-    for each in scores:
+    for score in scores:
         table.add_row(
-            Text(each.contender.policy, style=f"bold {each.contender.colour}"),
-            Text(each.contender.name),
-            percent(each.freshness),
-            percent(each.estimated),
-            f"{each.requests_each:.0f}",
-            f"{each.requests:,}",
-            f"{each.latency_s:.1f} s",
-            f"{each.service_s:.2f} s",
+            Text(score.contender.policy, style=f"bold {score.contender.colour}"),
+            Text(score.contender.name),
+            percent(score.freshness),
+            percent(score.estimated),
+            f"{score.requests_each:.0f}",
+            f"{score.requests:,}",
+            f"{score.latency_s:.1f} s",
+            f"{score.service_s:.2f} s",
         )
     return table

@@ -17,12 +17,17 @@ from bestbefore.demo.contenders import (
     clear_folder,
     contenders,
 )
-from bestbefore.demo.ending import deaf, ending_on_signals, stderr_into
+from bestbefore.demo.lifetime import (
+    SparkStart,
+    ending_on_signals,
+    ignore_signals,
+    starting_spark,
+    stderr_into,
+)
 from bestbefore.demo.live_run import Evaluation, Run, Stage, run_contender, warm_up
 from bestbefore.demo.population import users
 from bestbefore.demo.scores import conclusion, score
-from bestbefore.demo.spark_start import SparkStart, starting_spark
-from bestbefore.demo.world_process import WorldProcess, running_world
+from bestbefore.demo.world import WorldProcess, running_world
 from bestbefore.errors import WorkError
 from bestbefore.time import monotonic_s
 
@@ -53,8 +58,8 @@ def run_demo(out: Path, *, seconds: int | None, console: Console) -> None:
                 warm_up(stage, cast[1])
             length = seconds or _fitting_seconds(monotonic_s() - started_s, len(cast))
             runs = [
-                _run(console, stage, each, length, number=number, of=len(cast))
-                for number, each in enumerate(cast, start=1)
+                _run(console, stage, contender, length, number=number, of=len(cast))
+                for number, contender in enumerate(cast, start=1)
             ]
             _conclude(console, runs, out)
         console.print(f"  done in {monotonic_s() - started_s:.0f} s; nothing is left running")
@@ -62,7 +67,7 @@ def run_demo(out: Path, *, seconds: int | None, console: Console) -> None:
 
 def _set_up(console: Console, spark: SparkStart, world: WorldProcess, out: Path) -> Stage:
     """Show what is there, while Spark starts."""
-    pace = sum(1 / each.interval_s for each in users(USERS, seed=SEED))
+    pace = sum(1 / user.interval_s for user in users(USERS, seed=SEED))
     console.print()
     console.print(
         "[bold]bestbefore demo[/]: who is in the news, and has more than 100,000 followers?\n"
@@ -162,7 +167,7 @@ def _end_announced(console: Console) -> Iterator[None]:
         console.print("\nending Spark and the endpoint …")
         raise
     finally:
-        deaf()
+        ignore_signals()
 
 
 @contextmanager

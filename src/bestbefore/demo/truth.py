@@ -51,8 +51,8 @@ class ChangeLog:
 
     def value(self, key: str, at_ms: int) -> str | None:
         """The value of a user at a moment; None before its first."""
-        place = bisect_right(self._times.get(key, ()), at_ms)
-        return self._values[key][place - 1] if place else None
+        changes = bisect_right(self._times.get(key, ()), at_ms)
+        return self._values[key][changes - 1] if changes else None
 
     def freshness(self, rows: Iterable[AnswerRow], at_ms: int) -> float | None:
         """X/(X+Y): the share of rows that state the value of that moment; None without rows."""

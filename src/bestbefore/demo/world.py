@@ -2,7 +2,8 @@
 
 It starts a real oxigraph server, fills it with users and changes each of them at its own pace by
 SPARQL UPDATE. Queries reach the server through a front that takes as long as a remote endpoint
-would. It ends on SIGTERM, and by itself when the process that started it is gone.
+would. It ends on SIGTERM, and by itself when the process that started it is gone. With
+`running_world` the demo starts it, by a `WorldProcess` it speaks to it.
 """
 
 import argparse
@@ -10,22 +11,29 @@ import asyncio
 import json
 import os
 import signal
+import subprocess
 import sys
-from contextlib import suppress
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from aiohttp import web
 
 from bestbefore.demo.oxigraph import Oxigraph, running_oxigraph
 from bestbefore.demo.population import Change, User, changes, insertion, update, users
-from bestbefore.errors import BestbeforeError
+from bestbefore.errors import BestbeforeError, WorkError
 from bestbefore.time import wall_clock_ms
 
 _TICK_S = 0.04
 _PARENT_CHECK_S = 0.5
+_PATIENCE_S = 5.0
 LOG_HEADER = "ts_ms,key,value\n"
+# The world is on this machine: a proxy that the environment names has no business here.
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 @dataclass
@@ -68,7 +76,8 @@ class World:
                     done += 1
                 if due:
                     await self.server.update(update(due))
-                    _write(file, wall_clock_ms(), {each.user.iri: each.followers for each in due})
+                    made = {change.user.iri: change.followers for change in due}
+                    _write(file, wall_clock_ms(), made)
                 await asyncio.sleep(_TICK_S)
 
     def _changed(self, task: asyncio.Task[None]) -> None:
@@ -136,7 +145,7 @@ def _say(**facts: str | int) -> None:
 
 def main() -> int:
     """Run the world as a process; its first line on stdout tells its ports, or what is wrong."""
-    parser = argparse.ArgumentParser(prog="python -m bestbefore.demo.world", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m bestbefore.demo.world")
     parser.add_argument("--users", type=int, required=True)
     parser.add_argument("--seed", type=int, required=True)
     parser.add_argument("--delay-ms", type=int, required=True)
@@ -155,6 +164,79 @@ def main() -> int:
         _say(error=str(error))
         return error.exit_code
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorldProcess:
+    """A running world."""
+
+    process: subprocess.Popen[str]
+    port: int
+    oxigraph_port: int
+
+    @property
+    def endpoint(self) -> str:
+        """The SPARQL endpoint that answers as slowly as a remote one."""
+        return f"http://127.0.0.1:{self.port}/sparql"
+
+    def reset(self, log: Path, *, span_ms: int) -> None:
+        """Let the world begin anew and log its changes of the next `span_ms` in a file."""
+        body = json.dumps({"log": str(log.absolute()), "span_ms": span_ms}).encode()
+        kind = {"Content-Type": "application/json"}
+        url = f"http://127.0.0.1:{self.port}/reset"
+        request = urllib.request.Request(url, body, kind)
+        try:
+            _opener.open(request, timeout=_PATIENCE_S).close()
+        except (OSError, urllib.error.URLError) as error:
+            raise WorkError(f"the demo's endpoint could not be reset: {error}") from None
+
+    def check(self) -> None:
+        """Fail if the world has ended by itself."""
+        if (code := self.process.poll()) is not None:
+            raise WorkError(f"the demo's endpoint ended unexpectedly (exit code {code})")
+
+
+@contextmanager
+def running_world(*, users: int, seed: int, delay_ms: int) -> Iterator[WorldProcess]:
+    """Start a world; with the block it ends, and so does its server.
+
+    The world leads a process group of its own: Ctrl-C in the terminal reaches only the demo, and
+    what the world has started can be ended with it even if it died before.
+    """
+    given = {"users": users, "seed": seed, "delay-ms": delay_ms, "parent": os.getpid()}
+    command = [sys.executable, "-m", "bestbefore.demo.world"]
+    command += [f"--{name}={value}" for name, value in given.items()]
+    process = subprocess.Popen(  # noqa: S603 - our own module
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        yield _greeted(process)
+    finally:
+        _end(process)
+
+
+def _greeted(process: subprocess.Popen[str]) -> WorldProcess:
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
+    line = process.stdout.readline()
+    said: dict[str, Any] = json.loads(line or '{"error": "the demo\'s endpoint did not start"}')
+    if "error" in said:
+        raise WorkError(said["error"])
+    return WorldProcess(process, said["port"], said["oxigraph_port"])
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_PATIENCE_S)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 if __name__ == "__main__":

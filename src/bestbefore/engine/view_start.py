@@ -55,7 +55,7 @@ def change_intervals(job: ServiceJob) -> ChangeIntervals:
         key=job.refresh_key,
         column=_INTERVAL if remote else job.view.interval_variable,
         hidden=remote,
-        unit_ms=job.view.interval_unit_ms,
+        unit_ms=job.view.interval_unit_ms or 1_000,
     )
 
 
@@ -113,6 +113,7 @@ def _check(view: LocalView, job: ServiceJob, storage: Storage) -> None:
 
 def _initial(job: ServiceJob, service: Service, intervals: ChangeIntervals) -> LocalView:
     """All that the service has; with a capacity nothing yet, for who knows what will be needed."""
+    from_file = _file_intervals(job)
     rows = service.load().rows if job.view.capacity is None else ()
     view = view_of(
         intervals.view_rows(rows),
@@ -123,7 +124,7 @@ def _initial(job: ServiceJob, service: Service, intervals: ChangeIntervals) -> L
         rates=_rates(job),
     )
     view.set_intervals(intervals.stated(rows))
-    view.set_intervals(_file_intervals(job))
+    view.set_intervals(from_file)
     return view
 
 
@@ -148,8 +149,8 @@ def _defaults(job: ServiceJob, intervals: ChangeIntervals) -> UnitDefaults:
 def _file_intervals(job: ServiceJob) -> Mapping[Key, int]:
     if not job.view.interval_file:
         return {}
-    file, unit = Path(job.view.interval_file), job.view.interval_unit_ms
-    return read_interval_file(file, job.refresh_key, unit_ms=unit)
+    file, unit_ms = Path(job.view.interval_file), job.view.interval_unit_ms
+    return read_interval_file(file, job.refresh_key, plain_ms=unit_ms)
 
 
 def _nearest(threshold: Threshold, variables: Sequence[str]) -> Measure:

@@ -22,9 +22,9 @@ def draw(results: Sequence[Result], path: Path) -> None:
     FigureCanvasAgg(figure)
     axes = figure.add_axes((0.09, 0.12, 0.62, 0.78))
     names = _by_last_freshness(results)
-    for place, name in enumerate(names):
-        colour = colormaps["tab20" if len(names) > 10 else "tab10"](place)
-        _plot(axes, [each for each in results if each.policy == name], name, colour)
+    for number, name in enumerate(names):
+        colour = colormaps["tab20" if len(names) > 10 else "tab10"](number)
+        _plot(axes, [result for result in results if result.policy == name], name, colour)
     _frame(axes, results)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
@@ -32,29 +32,29 @@ def draw(results: Sequence[Result], path: Path) -> None:
 
 def _by_last_freshness(results: Sequence[Result]) -> list[str]:
     """The policies as their lines end, the highest first, as the legend should list them."""
-    largest = max(each.budget for each in results)
+    largest = max(result.budget for result in results)
     ends: dict[str, list[float]] = {}
-    for each in results:
-        if each.budget == largest:
-            ends.setdefault(each.policy, []).append(each.freshness or 0.0)
+    for result in results:
+        if result.budget == largest:
+            ends.setdefault(result.policy, []).append(result.freshness or 0.0)
     return sorted(ends, key=lambda name: -mean(ends[name]))
 
 
 def _plot(axes: Axes, results: Sequence[Result], name: str, colour: object) -> None:
-    budgets = sorted({each.budget for each in results})
-    groups = [
-        [each.freshness for each in results if each.budget == budget and each.freshness is not None]
-        for budget in budgets
-    ]
-    centre = [mean(group) if group else float("nan") for group in groups]
-    spread = [stdev(group) if len(group) > 1 else 0.0 for group in groups]
+    groups: dict[int, list[float]] = {result.budget: [] for result in results}
+    for result in results:
+        if result.freshness is not None:
+            groups[result.budget].append(result.freshness)
+    budgets = sorted(groups)
+    centre = [mean(groups[budget]) if groups[budget] else float("nan") for budget in budgets]
+    spread = [stdev(groups[budget]) if len(groups[budget]) > 1 else 0.0 for budget in budgets]
     axes.errorbar(
         budgets, centre, yerr=spread, label=name, color=colour, marker="o", markersize=4, capsize=2
     )
 
 
 def _frame(axes: Axes, results: Sequence[Result]) -> None:
-    seeds = len({each.seed for each in results})
+    seeds = len({result.seed for result in results})
     axes.set_title(
         f"Freshness of the answers by refresh budget (mean and spread of {seeds} seeds)",
         fontsize=10,

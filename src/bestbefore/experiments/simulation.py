@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bestbefore.errors import InputError
-from bestbefore.experiments.plan import (
+from bestbefore.experiments.runs import (
+    Progress,
     Task,
     check_policies,
     check_setting,
+    run_here,
+    run_on_spark,
     tasks_of,
     whole_number,
 )
-from bestbefore.experiments.runners import Progress, run_here, run_on_spark
 from bestbefore.simulator import Condition, Result, Scenario, Setting, make_scenario, summarise
 from bestbefore.simulator.result import Series, with_gains
 from bestbefore.time import parse_duration_ms
@@ -105,8 +107,8 @@ def results_of(tasks: Sequence[Task], series: Sequence[Series], *, warmup: float
     """The figures of each run, with what each budget gains over the next smaller one."""
     return with_gains(
         [
-            summarise(each, task.policy, budget=task.budget, seed=task.seed, warmup=warmup)
-            for task, each in zip(tasks, series, strict=True)
+            summarise(found, task.policy, budget=task.budget, seed=task.seed, warmup=warmup)
+            for task, found in zip(tasks, series, strict=True)
         ]
     )
 

@@ -5,28 +5,25 @@ Importing the package registers every generator that it holds.
 
 from bestbefore.generators.catalogue import (
     PRESETS,
+    Generator,
+    generators,
     make_traces,
     read_parameters,
     resolve_generator,
 )
-from bestbefore.generators.filter_data import FilterSeries
-from bestbefore.generators.generator import Generator, generators
+from bestbefore.generators.followers import FilterSeries, TwitterLike
 from bestbefore.generators.many_to_many import BipartiteTraces
 from bestbefore.generators.one_to_one import PoissonTraces
-from bestbefore.generators.parameters import Parameter, parameters_of
-from bestbefore.generators.twitter import TwitterLike
 
 __all__ = [
     "PRESETS",
     "BipartiteTraces",
     "FilterSeries",
     "Generator",
-    "Parameter",
     "PoissonTraces",
     "TwitterLike",
     "generators",
     "make_traces",
-    "parameters_of",
     "read_parameters",
     "resolve_generator",
 ]

@@ -1,14 +1,21 @@
-"""Arrivals of keys in a stream: Poisson processes, steady or with an alternating rate."""
+"""Arrivals of keys in a stream: as Poisson processes, or as mentions by the minute."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from bestbefore.arrays import Integers, Texts
+from bestbefore.arrays import Integers, Numbers, Texts
 from bestbefore.errors import InputError
-from bestbefore.generators.limits import check_above, check_at_least, check_rows
-from bestbefore.generators.zipf import Floats, zipf_weights
+from bestbefore.generators.catalogue import check_rows
+from bestbefore.generators.keys import zipf_weights
+from bestbefore.parameters import check_above, check_at_least
 from bestbefore.traces import StreamTrace
+
+MINUTE_MS = 60_000
+# How narrowly the number of keys in a minute is spread around its mean, and how many mentions
+# the most popular key has beyond the first when it is mentioned at all.
+_CONCENTRATION = 4.0
+_EXTRA_MENTIONS = 4.0
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Arrivals:
 
 
 def poisson_arrivals(
-    mean_ms: Floats,
+    mean_ms: Numbers,
     *,
     duration_ms: int,
     rng: np.random.Generator,
@@ -62,12 +69,12 @@ def poisson_arrivals(
     return Arrivals(ts_ms[order], key[order])
 
 
-def zipf_means(count: int, *, skew: float, mean_ms: float, rng: np.random.Generator) -> Floats:
+def zipf_means(count: int, *, skew: float, mean_ms: float, rng: np.random.Generator) -> Numbers:
     """Expected arrival intervals whose rates follow Zipf's law; on average a key's is 1/mean."""
     return np.asarray(mean_ms / rng.permutation(zipf_weights(count, skew)), dtype=np.float64)
 
 
-def _clocks(duration_ms: int, alternation: Alternation) -> tuple[Floats, Floats]:
+def _clocks(duration_ms: int, alternation: Alternation) -> tuple[Numbers, Numbers]:
     """The ends of the phases by the even clock, and by the one that runs with the rate."""
     if alternation.factor == 1:
         both = np.array([0.0, duration_ms])
@@ -77,3 +84,40 @@ def _clocks(duration_ms: int, alternation: Alternation) -> tuple[Floats, Floats]
     even = np.append(starts, duration_ms)
     slowness = np.where(np.arange(len(starts)) % 2, alternation.factor, 1.0)
     return even, np.append(0.0, np.cumsum(np.diff(even) / slowness))
+
+
+def draw_mentions(
+    popularity: Numbers, keys_in_minute: Integers, *, rng: np.random.Generator
+) -> Arrivals:
+    """Mentions of as many distinct keys as wanted in every minute; every key occurs.
+
+    No mention falls on a whole minute, so that it belongs to one minute without a doubt.
+    """
+    minute, key = _mentioned(popularity, keys_in_minute, rng)
+    extra = rng.poisson(_EXTRA_MENTIONS * popularity[key] / popularity.max())
+    minute, key = np.repeat(minute, 1 + extra), np.repeat(key, 1 + extra)
+    ts_ms = minute * MINUTE_MS + rng.integers(1, MINUTE_MS, len(key))
+    order = np.lexsort((key, ts_ms))
+    return Arrivals(ts_ms[order], key[order])
+
+
+def draw_keys_in_minute(
+    minutes: int, fewest: int, most: int, *, mean: float, rng: np.random.Generator
+) -> Integers:
+    """How many distinct keys each minute has, between the bounds and with the mean."""
+    position = np.clip((mean - fewest) / max(1, most - fewest), 1e-3, 1 - 1e-3)
+    share = rng.beta(_CONCENTRATION * position, _CONCENTRATION * (1 - position), minutes)
+    return fewest + np.rint((most - fewest) * share).astype(np.int64)
+
+
+def _mentioned(
+    popularity: Numbers, keys_in_minute: Integers, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Minute and key of what is mentioned: drawn by popularity, without replacement."""
+    minutes, keys = len(keys_in_minute), len(popularity)
+    # The largest of weights with Gumbel noise are a weighted sample without replacement.
+    luck = np.log(popularity) + rng.gumbel(size=(minutes, keys))
+    luck[rng.permutation(keys) % minutes, np.arange(keys)] = np.inf
+    rank = np.argsort(np.argsort(-luck, axis=1), axis=1)
+    minute, key = np.nonzero(rank < keys_in_minute[:, np.newaxis])
+    return minute, key

@@ -1,18 +1,29 @@
-"""Generators by name: `poisson`, `bipartite`, `twitter-like`, `DS75`, `MIX40`, …"""
+"""Generators: what one is, and all of them by name (`poisson`, `bipartite`, `DS75`, `MIX40`, …)."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import Field
 from numbers import Integral
+from typing import Any, ClassVar, Protocol
 
 from bestbefore.errors import InputError, nearest
-from bestbefore.generators.generator import Generator, generators
-from bestbefore.generators.limits import check_at_least
-from bestbefore.generators.parameters import (
-    Value,
-    check_parameters,
-    find_parameter,
-    read_value,
-)
+from bestbefore.parameters import Value, check_at_least, check_values, read_values
+from bestbefore.registry import Registry
 from bestbefore.traces import Traces
+
+_MOST_ROWS = 100_000_000
+
+
+class Generator(Protocol):
+    """A workload's parameters, a frozen dataclass, with a method that draws traces from it."""
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def make(self, seed: int) -> Traces:
+        """Traces with these parameters; the same seed gives the same ones."""
+        ...
+
+
+generators: Registry[type[Generator]] = Registry("generator")
 
 _TRENDS = {"DEC": 0.0, "INC": 1.0, "MIX": 0.5}
 PRESETS: Mapping[str, tuple[str, Mapping[str, Value]]] = {
@@ -47,16 +58,23 @@ def resolve_generator(name: str, **parameters: Value) -> Generator:
         raise InputError(
             f"{name!r} has {decided[0]} = {fixed[decided[0]]}; take {family!r} for another"
         )
-    check_parameters(name, kind, parameters)
+    check_values(f"generator {name!r}", kind, parameters)
     return kind(**fixed, **parameters)
 
 
-def read_parameters(name: str, texts: Mapping[str, str]) -> dict[str, Value]:
-    """The parameters of a generator from texts such as those of a command line."""
+def read_parameters(name: str, texts: Iterable[str]) -> dict[str, Value]:
+    """The parameters of a generator from texts `name=value`, such as those of a command line."""
     kind, _ = _find(name)
-    return {
-        key: read_value(name, find_parameter(name, kind, key), text) for key, text in texts.items()
-    }
+    return read_values(f"generator {name!r}", kind, texts)
+
+
+def check_rows(expected: float, what: str) -> None:
+    """A trace that would not fit into memory is refused before it is made."""
+    if expected > _MOST_ROWS:
+        raise InputError(
+            f"these parameters make about {expected:.3g} {what}, more than {_MOST_ROWS:,}; take "
+            "fewer keys, a shorter duration or longer intervals"
+        )
 
 
 def _find(name: str) -> tuple[type[Generator], Mapping[str, Value]]:

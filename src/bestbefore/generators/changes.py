@@ -1,15 +1,18 @@
-"""Changes of background data: when a unit changes, and to which value."""
+"""Changes of background data: when a unit changes, at any time or by the minute, and to what."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from bestbefore.arrays import Integers, Texts
-from bestbefore.generators.limits import check_rows
+from bestbefore.arrays import Integers, Numbers, Texts
+from bestbefore.generators.arrivals import MINUTE_MS
+from bestbefore.generators.catalogue import check_rows
 from bestbefore.traces import BackgroundTrace
 
 ChangeKind = Literal["periodic", "poisson"]
+
+_MEAN_STEP = 30.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,8 +59,40 @@ def poisson_changes(
     return Changes(unit[first], ts_ms[first])
 
 
+def random_snapshot_changes(
+    frequency: Numbers, *, snapshots: int, rng: np.random.Generator, least: int = 0
+) -> Changes:
+    """Changes at random minutes, as many as a unit's frequency per minute makes expect.
+
+    The first snapshot, at time 0, is the start; every later one can differ from the one before.
+    """
+    later = snapshots - 1
+    count = np.clip(np.rint(frequency * later), least, later)
+    rank = np.argsort(np.argsort(rng.random((len(frequency), later)), axis=1), axis=1)
+    unit, minute = np.nonzero(rank < count[:, np.newaxis])
+    return Changes(unit, (minute + 1) * MINUTE_MS)
+
+
+def regular_snapshot_changes(
+    frequency: Numbers, *, snapshots: int, rng: np.random.Generator
+) -> Changes:
+    """Changes at even distances; each shows in the first snapshot after it."""
+    interval = 1 / np.minimum(frequency, 1.0)
+    phase = interval * (1 - rng.random(len(frequency)))
+    count = np.floor((snapshots - 1 - phase) / interval).astype(np.int64) + 1
+    unit = np.repeat(np.arange(len(frequency)), count)
+    number = np.arange(len(unit)) - np.repeat(np.cumsum(count) - count, count)
+    minute = np.ceil(phase[unit] + number * interval[unit]).astype(np.int64)
+    return Changes(unit, minute * MINUTE_MS)
+
+
 def random_steps(
-    count: int, *, mean: float, rise: float, rng: np.random.Generator, least: int = 1
+    count: int,
+    *,
+    rise: float,
+    rng: np.random.Generator,
+    mean: float = _MEAN_STEP,
+    least: int = 1,
 ) -> Integers:
     """Steps of a random walk: whole numbers of at least `least`, upwards with the chance `rise`."""
     size = rng.geometric(1 / max(1.0, mean - least + 1), count) + least - 1
@@ -80,5 +115,20 @@ def background_trace(
     ts_ms = np.concatenate([np.zeros(len(names), dtype=np.int64), changes.ts_ms])
     value = start[unit] + np.concatenate([np.zeros_like(everyone), levels(changes, steps)])
     order = np.lexsort((unit, ts_ms))
-    texts = np.array([str(each) for each in value[order].tolist()], dtype=np.object_)
+    texts = np.array([str(number) for number in value[order].tolist()], dtype=np.object_)
     return BackgroundTrace(ts_ms[order], names[unit[order]], texts)
+
+
+def wandering_background(
+    names: Texts,
+    interval_ms: Integers,
+    kind: ChangeKind,
+    *,
+    duration_ms: int,
+    rng: np.random.Generator,
+) -> BackgroundTrace:
+    """Values that start anywhere and go up or down, as likely, at the intervals of their units."""
+    changes = draw_changes(kind, interval_ms, duration_ms=duration_ms, rng=rng)
+    start = rng.integers(1_000, 1_000_000, len(names))
+    steps = random_steps(len(changes), rise=0.5, rng=rng)
+    return background_trace(names, changes, start=start, steps=steps)

@@ -4,29 +4,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestbefore.arrays import Integers
+from bestbefore.arrays import Integers, Numbers
+from bestbefore.errors import InputError
 from bestbefore.generators.arrivals import Alternation, poisson_arrivals
-from bestbefore.generators.bipartite import check_links, random_links
-from bestbefore.generators.changes import (
-    ChangeKind,
-    background_trace,
-    draw_changes,
-    random_steps,
+from bestbefore.generators.catalogue import check_rows, generators
+from bestbefore.generators.changes import ChangeKind, wandering_background
+from bestbefore.generators.keys import (
+    beta_intervals,
+    by_name,
+    correlate,
+    numbered,
+    zipf_weights,
 )
-from bestbefore.generators.correlation import correlate
-from bestbefore.generators.generator import generators
-from bestbefore.generators.intervals import beta_intervals
-from bestbefore.generators.limits import (
-    check_above,
-    check_at_least,
-    check_order,
-    check_rows,
-    check_within,
-)
-from bestbefore.generators.names import by_name, numbered
-from bestbefore.traces import BackgroundTrace, Links, StreamTrace, Traces
-
-_MEAN_STEP = 30.0
+from bestbefore.parameters import check_above, check_at_least, check_order, check_within
+from bestbefore.traces import Links, StreamTrace, Traces
 
 
 @generators.register("bipartite")
@@ -79,7 +70,9 @@ class BipartiteTraces:
         interval_ms = self._change_intervals(degree, change_rng)
         return Traces(
             self._stream(arrival_rng),
-            self._background(interval_ms, change_rng),
+            wandering_background(
+                units, interval_ms, self.changes, duration_ms=self.duration_ms, rng=change_rng
+            ),
             Links(numbered("k", self.join_keys)[join_key], units[unit]),
             by_name(units, interval_ms),
         )
@@ -99,8 +92,53 @@ class BipartiteTraces:
         drawn = beta_intervals(self.units, low_ms, high_ms, a=a, b=b, rng=rng)
         return correlate(drawn, -degree, correlation=self.correlation, rng=rng)
 
-    def _background(self, interval_ms: Integers, rng: np.random.Generator) -> BackgroundTrace:
-        changes = draw_changes(self.changes, interval_ms, duration_ms=self.duration_ms, rng=rng)
-        start = rng.integers(1_000, 1_000_000, self.units)
-        steps = random_steps(len(changes), mean=_MEAN_STEP, rise=0.5, rng=rng)
-        return background_trace(numbered("u", self.units), changes, start=start, steps=steps)
+
+def random_links(
+    join_keys: int, units: int, *, edges: int, skew: float, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """The join key and the unit of every link, by their numbers; no link occurs twice.
+
+    With the skew 0 every pair is as likely as any other; above it, the units' degrees follow
+    Zipf's law with that exponent, as far as a unit has join keys enough.
+    """
+    check_links(join_keys, units, edges)
+    if skew == 0:
+        pairs = np.sort(rng.choice(join_keys * units, edges, replace=False))
+        return pairs // units, pairs % units
+    degree = rng.permutation(zipf_degrees(units, edges, most=join_keys, skew=skew))
+    join_key = np.concatenate([rng.choice(join_keys, links, replace=False) for links in degree])
+    unit = np.repeat(np.arange(units), degree)
+    order = np.lexsort((unit, join_key))
+    return join_key[order], unit[order]
+
+
+def check_links(join_keys: int, units: int, edges: int) -> None:
+    """There are at least one and at most all possible links."""
+    check_at_least(1, join_keys=join_keys, units=units, edges=edges)
+    if edges > join_keys * units:
+        raise InputError(
+            f"edges = {edges}: {join_keys} join keys and {units} units have at most "
+            f"{join_keys * units} links"
+        )
+
+
+def zipf_degrees(units: int, edges: int, *, most: int, skew: float) -> Integers:
+    """Degrees that add up to `edges`, largest first; what exceeds `most` goes to the others."""
+    weights = zipf_weights(units, skew)
+    degree = np.zeros(units)
+    full = 0
+    while full < units:
+        share = (edges - full * most) * weights[full:] / weights[full:].sum()
+        degree[:full], degree[full:] = most, np.minimum(share, most)
+        if (now_full := int((degree >= most).sum())) == full:
+            break
+        full = now_full
+    return _rounded(degree, edges)
+
+
+def _rounded(degree: Numbers, edges: int) -> Integers:
+    """Whole numbers with the wanted sum, by the largest remainders."""
+    whole = np.floor(degree + 1e-9).astype(np.int64)
+    largest = np.argsort(whole - degree, kind="stable")
+    whole[largest[: edges - int(whole.sum())]] += 1
+    return -np.sort(-whole)

@@ -5,33 +5,20 @@ from typing import Literal
 
 import numpy as np
 
-from bestbefore.arrays import Integers
+from bestbefore.arrays import Integers, Numbers
 from bestbefore.generators.arrivals import Alternation, poisson_arrivals, zipf_means
-from bestbefore.generators.changes import (
-    ChangeKind,
-    background_trace,
-    draw_changes,
-    random_steps,
-)
-from bestbefore.generators.correlation import correlate
-from bestbefore.generators.generator import generators
-from bestbefore.generators.intervals import (
+from bestbefore.generators.catalogue import check_rows, generators
+from bestbefore.generators.changes import ChangeKind, wandering_background
+from bestbefore.generators.keys import (
     beta_intervals,
+    by_name,
+    correlate,
     lognormal_intervals,
+    numbered,
     uniform_intervals,
 )
-from bestbefore.generators.limits import (
-    check_above,
-    check_at_least,
-    check_order,
-    check_rows,
-    check_within,
-)
-from bestbefore.generators.names import by_name, numbered
-from bestbefore.generators.zipf import Floats
-from bestbefore.traces import BackgroundTrace, Traces
-
-_MEAN_STEP = 30.0
+from bestbefore.parameters import check_above, check_at_least, check_order, check_within
+from bestbefore.traces import Traces
 
 
 @generators.register("poisson")
@@ -91,16 +78,12 @@ class PoissonTraces:
         )
         drawn = self._change_intervals(change_rng)
         interval_ms = correlate(drawn, mean_ms, correlation=self.correlation, rng=change_rng)
-        background = self._background(interval_ms, change_rng)
+        background = wandering_background(
+            names, interval_ms, self.changes, duration_ms=self.duration_ms, rng=change_rng
+        )
         return Traces(arrivals.stream(names), background, None, by_name(names, interval_ms))
 
-    def _background(self, interval_ms: Integers, rng: np.random.Generator) -> BackgroundTrace:
-        changes = draw_changes(self.changes, interval_ms, duration_ms=self.duration_ms, rng=rng)
-        start = rng.integers(1_000, 1_000_000, self.keys)
-        steps = random_steps(len(changes), mean=_MEAN_STEP, rise=0.5, rng=rng)
-        return background_trace(numbered("k", self.keys), changes, start=start, steps=steps)
-
-    def _arrival_means(self, rng: np.random.Generator) -> Floats:
+    def _arrival_means(self, rng: np.random.Generator) -> Numbers:
         low_ms, high_ms = self.arrival_low_ms, self.arrival_high_ms
         if self.skew:
             return zipf_means(self.keys, skew=self.skew, mean_ms=(low_ms + high_ms) / 2, rng=rng)

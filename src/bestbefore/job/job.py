@@ -29,7 +29,8 @@ class StreamJob:
 class ViewJob:
     """The local view: its units, how many it may hold, and where their change intervals come from.
 
-    Units are named by the variables of the refresh key; without one, by the join key.
+    Units are named by the variables of the refresh key; without one, by the join key. Plain numbers
+    from the service are seconds unless a unit is given; in a file its header says what they are.
     """
 
     refresh_key: tuple[str, ...] | None = None
@@ -40,7 +41,7 @@ class ViewJob:
     interval_variable: str | None = None
     interval_predicate: str | None = None
     interval_file: str | None = None
-    interval_unit_ms: int = 1000
+    interval_unit_ms: int | None = None
 
 
 @dataclass(frozen=True)

@@ -98,6 +98,7 @@ def _view(section: Section, plan_of: ServicePlan, base: Path) -> ViewJob:
         raise JobError(
             f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}"
         )
+    unit = section.choice("interval_unit", _UNITS, "s")
     return ViewJob(
         refresh_key=_refresh_key(section, plan_of),
         capacity=section.optional_integer("capacity"),
@@ -105,7 +106,7 @@ def _view(section: Section, plan_of: ServicePlan, base: Path) -> ViewJob:
         interval_variable=variable,
         interval_predicate=section.text("interval_predicate"),
         interval_file=located(base, section.text("interval_file")),
-        interval_unit_ms=_UNITS[section.choice("interval_unit", _UNITS, "s")],
+        interval_unit_ms=_UNITS[unit] if section.text("interval_unit") else None,
     )
 
 

@@ -5,23 +5,21 @@ A ranker alone means WSJ before it; a proposer alone elects at random from its c
 
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, fields
 from typing import TypeVar
 
-from bestbefore.errors import PolicyError, nearest
+from bestbefore.errors import InputError, PolicyError, nearest
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
+from bestbefore.parameters import Value, parameters_of, read_values
 from bestbefore.registry import Registry
 
 _DEFAULT_PROPOSER, _DEFAULT_RANKER, _DEFAULT_REPLACEMENT = "WSJ", "RND", "FRP"
 _CALL = re.compile(r"(?P<name>[^()\s]+)\s*(?:\((?P<arguments>[^()]*)\))?")
 _PROCESS = re.compile(r"MP\((?P<parts>.*)\)", re.DOTALL)
 _FLEXIBLE = re.compile(r"FBA\((?P<ranker>.*)\)", re.DOTALL)
-_BOOLEANS = {"true": True, "false": False}
 
-Parameter = bool | int | float | str
 T = TypeVar("T")
 
 
@@ -105,41 +103,17 @@ def _made(name: str, registry: Registry[type[T]], text: str) -> T:
     return kind(**_parameters(name, kind, call["arguments"]))
 
 
-def _parameters(name: str, kind: type, text: str | None) -> Mapping[str, Parameter]:
-    accepted = {each.name: each for each in fields(kind)}
-    given: dict[str, Parameter] = {}
-    for part in filter(None, (each.strip() for each in (text or "").split(","))):
-        key, equals, value = (each.strip() for each in part.partition("="))
-        if not equals or key not in accepted:
-            options = ", ".join(accepted) or "none"
-            raise PolicyError(f"policy {name!r} has no parameter {key!r}; it takes: {options}")
-        given[key] = _value(name, key, value, wanted=accepted[key].type)
-    for key, each in accepted.items():
-        if _required(each) and key not in given:
-            raise PolicyError(f"policy {name!r} needs {key}, for example {key}={_example(each)}")
-    return given
-
-
-def _value(name: str, key: str, text: str, *, wanted: object) -> Parameter:
+def _parameters(name: str, kind: type, text: str | None) -> Mapping[str, Value]:
+    given = filter(None, (part.strip() for part in (text or "").split(",")))
     try:
-        if wanted is bool:
-            return _BOOLEANS[text.lower()]
-        return float(text) if wanted is float else int(text)
-    except (KeyError, ValueError):
-        kind = getattr(wanted, "__name__", wanted)
-        raise PolicyError(f"policy {name!r}: {key} = {text!r} is not a {kind}") from None
-
-
-def _required(parameter: "Field[object]") -> bool:
-    return parameter.default is MISSING and parameter.default_factory is MISSING
-
-
-def _example(parameter: "Field[object]") -> object:
-    return parameter.metadata.get("example", "…")
+        return read_values(f"policy {name!r}", kind, given)
+    except InputError as error:
+        raise PolicyError(str(error)) from None
 
 
 def _examples(kind: type) -> str:
-    needed = [f"{each.name}={_example(each)}" for each in fields(kind) if _required(each)]
+    parameters = parameters_of(kind).values()
+    needed = [parameter.assignment for parameter in parameters if parameter.required]
     return f"({','.join(needed)})" if needed else ""
 
 

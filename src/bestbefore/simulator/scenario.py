@@ -66,6 +66,7 @@ def make_scenario(
     background = make_background(traces.background, numbers)
     closings = np.array([window.closing(each) for each in evaluations])
     _tell_of_missing(traces, keys, background, notice)
+    _tell_of_late(background, loaded_ms=window.t0_ms, last_ms=int(closings[-1]), notice=notice)
     intervals, best_before = _expectations(background, closings, numbers, interval_ms)
     return Scenario(
         window=window,
@@ -158,6 +159,20 @@ def _tell_of_missing(
         linked = len(set(traces.links.join_key.tolist()))
         if linked < len(keys):
             notice(f"{len(keys) - linked} keys of the stream have no link: they join nothing")
+
+
+def _tell_of_late(background: Background, *, loaded_ms: int, last_ms: int, notice: Notice) -> None:
+    """Say how many units get their first value only after the view was loaded, and when."""
+    absent = background.code[background.versions(loaded_ms)] == NO_ROW
+    later = (background.code[:-1] != NO_ROW) & absent[background.unit]
+    if not later.any():
+        return
+    late, first_ms = len(np.unique(background.unit[later])), int(background.ts_ms[later].min())
+    after = f", after the last evaluation at {last_ms} ms" if first_ms >= last_ms else ""
+    notice(
+        f"{late} of {background.units} units had no value yet when the view was loaded, at "
+        f"{loaded_ms} ms; the first value came at {first_ms} ms{after}"
+    )
 
 
 __all__ = ["NO_ROW", "Scenario", "make_scenario"]

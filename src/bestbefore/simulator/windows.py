@@ -28,8 +28,7 @@ def window_contents(
     counts = np.maximum(last - first + 1, 0)
     element = np.repeat(np.arange(len(ts_ms)), counts)
     index = first[element] + np.arange(len(element)) - np.repeat(np.cumsum(counts) - counts, counts)
-    closing = window.t0_ms + index * window.slide_ms
-    remaining = window.remaining(ts_ms[element], closing)
+    remaining = window.remaining(ts_ms[element], window.closing(index))
     return _split(index, key[element], remaining, evaluations=evaluations, links=links)
 
 

@@ -7,15 +7,16 @@ from bestbefore.traces.columns import (
     StreamTrace,
     Traces,
 )
-from bestbefore.traces.intervals import read_intervals
-from bestbefore.traces.reading import (
+from bestbefore.traces.files import (
+    TRACE_FILES,
     Notice,
     read_background,
     read_links,
     read_stream,
     read_traces,
+    write_traces,
 )
-from bestbefore.traces.writing import TRACE_FILES, write_traces
+from bestbefore.traces.intervals import read_intervals, read_key_intervals
 
 __all__ = [
     "TRACE_FILES",
@@ -28,6 +29,7 @@ __all__ = [
     "Traces",
     "read_background",
     "read_intervals",
+    "read_key_intervals",
     "read_links",
     "read_stream",
     "read_traces",

@@ -1,13 +1,13 @@
 """Change intervals that the user provides: in a column, behind a predicate, or in a file."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from bestbefore.errors import InputError
-from bestbefore.rdf.terms import IRI, Key, Literal, Row, decode, encode
-from bestbefore.time import parse_duration_ms
+from bestbefore.rdf.terms import IRI, Key, Literal, Row, decode, encode, is_absolute_iri
+from bestbefore.time import parse_interval_ms
+from bestbefore.traces import read_key_intervals
 
 
 @dataclass(frozen=True)
@@ -37,69 +37,50 @@ class ChangeIntervals:
         """
         if not self.hidden:
             return tuple(rows)
-        place = self.variables.index(str(self.column))
-        return tuple(dict.fromkeys(row[:place] + row[place + 1 :] for row in rows))
+        column = self.variables.index(str(self.column))
+        return tuple(dict.fromkeys(row[:column] + row[column + 1 :] for row in rows))
 
     def stated(self, rows: Iterable[Row]) -> dict[Key, int]:
         """The interval of each unit that states one, in milliseconds."""
         if self.column is None:
             return {}
-        place = self.variables.index(self.column)
-        positions = [self.variables.index(name) for name in self.key]
+        column = self.variables.index(self.column)
+        key = [self.variables.index(name) for name in self.key]
         return {
-            tuple(str(row[each]) for each in positions): interval
+            tuple(str(row[variable]) for variable in key): interval
             for row in rows
-            if (interval := read_interval(row[place], unit_ms=self.unit_ms)) is not None
+            if (interval := read_interval(row[column], unit_ms=self.unit_ms)) is not None
         }
 
 
 def read_interval(term: str | None, *, unit_ms: int) -> int | None:
     """The interval that a literal states: a number of units, or a duration; None if neither."""
-    if term is None:
-        return None
-    literal = decode(term)
+    literal = None if term is None else decode(term)
     if not isinstance(literal, Literal):
         return None
-    return _milliseconds(literal.lexical, unit_ms=unit_ms)
+    try:
+        return parse_interval_ms(literal.lexical, plain_ms=unit_ms)
+    except InputError:
+        return None
 
 
-def read_interval_file(path: Path, key: Sequence[str], *, unit_ms: int) -> Mapping[Key, int]:
-    """The intervals of a CSV file with a column per key variable (or `key`) and `interval`.
+def read_interval_file(
+    path: Path, key: Sequence[str], *, plain_ms: int | None
+) -> Mapping[Key, int]:
+    """The intervals of a CSV file by the encoded terms of a key's variables.
 
-    A term is written as in N-Triples; without brackets and quotes it is taken for an IRI.
+    A term is written as in N-Triples; without brackets and quotes it is taken for an IRI. What a
+    plain number means is in the file's header or, where it only says `interval`, `plain_ms`.
     """
-    if not path.is_file():
-        raise InputError(f"no such file: {path} (the change intervals)")
-    intervals: dict[Key, int] = {}
-    with path.open(newline="", encoding="utf-8") as file:
-        lines = csv.DictReader(file)
-        names = ["key"] if len(key) == 1 and "key" in (lines.fieldnames or ()) else list(key)
-        missing = [name for name in (*names, "interval") if name not in (lines.fieldnames or ())]
-        if missing:
-            raise InputError(
-                f"{path}: no column {missing[0]!r}; it needs {', '.join(names)}, interval"
-            )
-        for line in lines:
-            interval = _milliseconds(line["interval"] or "", unit_ms=unit_ms)
-            if interval is None:
-                where = f"{path}, line {lines.line_num}"
-                raise InputError(
-                    f"{where}: {line['interval']!r} is neither a number nor a duration"
-                )
-            intervals[tuple(_key_term(line[name]) for name in names)] = interval
-    return intervals
+    return read_key_intervals(path, key, term=_key_term, plain_ms=plain_ms)
 
 
 def _key_term(text: str) -> str:
-    return text if text.startswith(("<", '"', "_:")) else encode(IRI(text))
-
-
-def _milliseconds(text: str, *, unit_ms: int) -> int | None:
-    try:
-        interval = float(text) * unit_ms
-    except ValueError:
-        try:
-            interval = parse_duration_ms(text)
-        except InputError:
-            return None
-    return round(interval) if 0 < interval < float("inf") else None
+    if text.startswith(("<", '"', "_:")):
+        return encode(decode(text))
+    if not is_absolute_iri(text):
+        raise InputError(
+            f"{text!r} is no absolute IRI; CSV takes one pair of quotes away, so that the literal "
+            f'is written """{text}"""'
+        )
+    return encode(IRI(text))

@@ -56,7 +56,7 @@ class SlidingWindow:
         """The largest number of windows that one element takes part in, ⌈ω/β⌉."""
         return -(-self.width_ms // self.slide_ms)
 
-    def closing(self, index: int) -> int:
+    def closing(self, index: Times) -> Times:
         """The closing time c of window `index`, at which it is evaluated."""
         return self.t0_ms + index * self.slide_ms
 

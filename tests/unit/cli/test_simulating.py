@@ -82,6 +82,20 @@ def test_commas_in_parentheses_belong_to_the_policy(simulate):
     assert [each["policy"] for each in json.loads(out)] == ["MP(WSJ,WBM(fill=true),FRP)", "LRU"]
 
 
+def test_seconds_in_a_file_of_intervals_are_as_many_milliseconds(simulate):
+    seconds, milliseconds, durations, others = (
+        simulate("--format", "json", "--intervals", "i.csv", policy="WBM", i=f"key,{text}")
+        for text in (
+            "interval_s\na,2\nb,9\nc,0.5\n",
+            "interval_ms\na,2000\nb,9000\nc,500\n",
+            "interval\na,2s\nb,PT9S\nc,500ms\n",
+            "interval_ms\na,2\nb,9\nc,1\n",
+        )
+    )
+    assert seconds[0] == 0
+    assert seconds[1] == milliseconds[1] == durations[1] != others[1]
+
+
 def test_links_filter_aggregate_cache_and_learned_intervals(simulate):
     options = ("--format", "json", "--seeds", "1")
     for more, policy in [
@@ -131,6 +145,34 @@ class TestBadInput:
         assert code == 0
         assert json.loads(out)[0]["completeness"] == 1
         assert "note: 1 of 4 units have no background value: they join nothing" in err
+
+    def test_intervals_of_a_file_without_a_unit(self, simulate):
+        line = refused(simulate("--intervals", "i.csv", i="key,interval\na,5m\nb,700\n"))
+        assert "i.csv, line 3: interval = '700' has no unit; write 700s or 700ms, or name" in line
+
+    def test_a_background_that_begins_after_the_stream(self, simulate):
+        rows = (line.split(",", 1) for line in BACKGROUND.splitlines()[1:])
+        later = "".join(f"{int(ts_ms) + 100_000},{rest}\n" for ts_ms, rest in rows)
+        code, out, err = simulate("--format", "json", b="ts_ms,key,value\n" + later)
+        assert code == 0
+        assert json.loads(out)[0]["sets"]["E"] == 0
+        assert (
+            "note: 3 of 3 units had no value yet when the view was loaded, at 0 ms; the first "
+            "value came at 100000 ms, after the last evaluation at 55000 ms"
+        ) in " ".join(err.split())
+
+    def test_some_units_that_get_a_value_only_later(self, simulate):
+        added = "0,d,\n9000,d,1\n12000,e,1\n3000,f,\n"
+        code, _, err = simulate("--format", "json", b=BACKGROUND + added)
+        assert code == 0
+        assert (
+            "note: 2 of 6 units had no value yet when the view was loaded, at 0 ms; the first "
+            "value came at 9000 ms"
+        ) in " ".join(err.split())
+        assert "evaluation" not in err
+
+    def test_a_background_that_begins_with_the_stream_needs_no_note(self, simulate):
+        assert "when the view was loaded" not in simulate("--format", "json")[2]
 
     def test_links_to_units_that_do_not_exist(self, simulate):
         code, _, err = simulate("--links", "l.csv", l=LINKS + "c,x\nc,y\n")

@@ -26,7 +26,7 @@ def evaluation(second, *, truth, estimate, requests, budget, latency_ms):
         changed=0,
         failed=0,
         requests=requests,
-        service="ok",
+        service_status="ok",
         service_s=requests * 0.005,
         answered_ms=at + latency_ms,
         batch=second,

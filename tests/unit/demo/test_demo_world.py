@@ -14,12 +14,12 @@ import pytest
 from bestbefore.demo import oxigraph
 from bestbefore.demo.population import changes, users
 from bestbefore.demo.truth import ChangeLog
-from bestbefore.demo.world_process import running_world
+from bestbefore.demo.world import running_world
 from bestbefore.errors import WorkError
 
 PARENT = """
 import time
-from bestbefore.demo.world_process import running_world
+from bestbefore.demo.world import running_world
 with running_world(users=10, seed=1, delay_ms=0) as world:
     print(world.process.pid, world.oxigraph_port, flush=True)
     time.sleep(60)

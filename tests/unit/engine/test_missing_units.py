@@ -35,7 +35,7 @@ def test_a_key_whose_fetch_fails_stays_missing(rig):
 
 def test_a_unit_that_enters_has_the_interval_of_the_file(rig, tmp_path):
     file = tmp_path / "intervals.csv"
-    file.write_text(f"key,interval\n{EX}u9,3\n")
+    file.write_text(f"key,interval_s\n{EX}u9,3\n")
     run = rig("CWSJ-WBM", interval_file=str(file), change_interval="1m")
     events = [(1_000, user(9)), (1_000, user(10))]
     run.run(events, batches=[[1]])

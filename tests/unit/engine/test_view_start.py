@@ -4,6 +4,7 @@ import pytest
 
 from bestbefore.engine.state import ViewState
 from bestbefore.engine.view_start import open_view, service_pattern
+from bestbefore.errors import InputError
 from bestbefore.job import read_job
 from bestbefore.service import SparqlClient
 from bestbefore.storage import LocalStorage
@@ -60,9 +61,17 @@ def test_from_a_column(opened):
 
 
 def test_from_a_file(opened, tmp_path):
-    (tmp_path / "intervals.csv").write_text(f"key,interval\n{EX}b,5\n{EX}stranger,1\n")
+    (tmp_path / "intervals.csv").write_text(f"key,interval_s\n{EX}b,5\n{EX}stranger,1\n")
     found = opened(interval_file="intervals.csv", change_interval="30s")
     assert found == {"a": 30_000, "b": 5_000, "c": 30_000}
+
+
+def test_plain_numbers_of_a_file_need_a_unit_in_its_header_or_in_the_job(opened, tmp_path):
+    (tmp_path / "intervals.csv").write_text(f"key,interval\n{EX}b,5\n")
+    with pytest.raises(InputError, match="line 2: interval = '5' has no unit"):
+        opened(interval_file="intervals.csv")
+    found = opened(interval_file="intervals.csv", interval_unit="m", change_interval="30s")
+    assert found == {"a": 30_000, "b": 300_000, "c": 30_000}
 
 
 LINKED = f"""PREFIX : <{EX}>

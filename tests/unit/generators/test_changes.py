@@ -10,7 +10,7 @@ from bestbefore.generators.changes import (
     poisson_changes,
     random_steps,
 )
-from bestbefore.generators.names import numbered
+from bestbefore.generators.keys import numbered
 
 
 def times_of(changes, unit):

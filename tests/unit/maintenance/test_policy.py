@@ -45,9 +45,11 @@ def test_every_listed_name_resolves_to_a_policy_of_that_name():
         ("wsj-wbm", "did you mean 'WSJ-WBM'"),
         ("XYZ-WBM", "unknown policy 'XYZ-WBM'"),
         ("", "unknown policy ''; known: "),
-        ("WBM(fill=maybe)", "fill = 'maybe' is not a bool"),
+        ("WBM(fill=maybe)", "fill = 'maybe'; it must be true or false"),
         ("WBM(alpha=1)", "has no parameter 'alpha'; it takes: fill"),
         ("LRU(alpha=1)", "has no parameter 'alpha'; it takes: none"),
+        ("WBM(fill)", "'fill' is not name=value; write for example fill=false"),
+        ("WBM(fill=true,fill=false)", "fill is given twice"),
         ("MP(WSJ)", "write MP\\(proposer,ranker\\)"),
     ],
 )

@@ -7,6 +7,7 @@ from bestbefore.query import (
     TimeWindow,
     Variable,
     Window,
+    describe_algebra,
     parse_query,
     plan,
     windows_of,
@@ -14,6 +15,7 @@ from bestbefore.query import (
 
 E = "http://example.org/"
 WINDOW = "WINDOW :w { ?user :isMentionedIn ?post }"
+OTHER_CLAUSE = "WINDOW :w { ?user :q ?x }"
 SERVICE = "SERVICE :bkg { ?user :hasFollowers ?followers }"
 
 
@@ -208,17 +210,19 @@ def test_a_threshold_is_what_every_answer_fulfils(registered, text, expected):
 
 
 @pytest.mark.parametrize(
-    "where",
+    ("where", "condition"),
     [
-        f"{WINDOW} OPTIONAL {{ {SERVICE} }} FILTER(?followers > 1)",
-        f"{WINDOW} {SERVICE} FILTER(!BOUND(?nothing))",
-        f"{WINDOW} {SERVICE} FILTER(COALESCE(?nothing, 1) = 1)",
-        f"{WINDOW} {SERVICE} FILTER EXISTS {{ WINDOW :w {{ ?user :q ?x }} FILTER(?x = ?post) }}",
-        f"{WINDOW} OPTIONAL {{ {SERVICE} FILTER(?post != ?followers) }}",
+        (f"{WINDOW} OPTIONAL {{ {SERVICE} }} FILTER(%s)", "?followers > 1"),
+        (f"{WINDOW} {SERVICE} FILTER(%s)", "!BOUND(?nothing)"),
+        (f"{WINDOW} {SERVICE} FILTER(%s)", "COALESCE(?nothing, 1) = 1"),
+        (f"{WINDOW} {SERVICE} FILTER EXISTS {{ {OTHER_CLAUSE} FILTER(%s) }}", "?x = ?post"),
+        (f"{WINDOW} OPTIONAL {{ {SERVICE} FILTER(%s) }}", "?post != ?followers"),
     ],
 )
-def test_a_filter_on_what_may_be_unbound_is_planned(registered, where):
-    plan(parse_query(registered(where)))
+def test_a_filter_on_what_may_be_unbound_is_planned(registered, where, condition):
+    found = plan(parse_query(registered(where % condition)))
+    assert condition in describe_algebra(found.around)
+    assert [each.join_key for each in found.services] == [(Variable("user"),)]
 
 
 @pytest.mark.parametrize(

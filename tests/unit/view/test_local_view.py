@@ -128,27 +128,42 @@ def test_intervals_behind_a_predicate_are_taken_out_of_the_view():
     assert source.stated(rows)[(A,)] in (2_000, 3_000)
 
 
+def test_an_interval_below_a_millisecond_is_none_at_all():
+    source = ChangeIntervals(("k", "i"), ("k",), column="i", unit_ms=1_000)
+    assert source.stated([(A, f'"0.0004"{XSD_INT}'), (B, '"0"')]) == {}
+
+
 def test_intervals_from_a_file(tmp_path):
     file = tmp_path / "i.csv"
-    file.write_text("key,interval\nhttp://e/a,90\n<http://e/b>,PT2M\n")
-    assert read_interval_file(file, ["k"], unit_ms=1_000) == {(A,): 90_000, (B,): 120_000}
+    file.write_text("key,interval_s\nhttp://e/a,90\n<http://e/b>,PT2M\n")
+    assert read_interval_file(file, ["k"], plain_ms=None) == {(A,): 90_000, (B,): 120_000}
+    file.write_text("key,interval\nhttp://e/a,90\n")
+    assert read_interval_file(file, ["k"], plain_ms=60_000) == {(A,): 5_400_000}
+
+
+def test_literals_as_keys_are_written_in_quotes(tmp_path):
+    file = tmp_path / "i.csv"
+    file.write_text('n,k,interval\n"""Ann""",http://e/a,1s\n"""Zoë""@FR",http://e/a,2s\n')
+    found = read_interval_file(file, ["k", "n"], plain_ms=None)
+    assert found == {(A, '"Ann"'): 1_000, (A, '"Zoë"@fr'): 2_000}
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("key,every\nx,1\n", "no column 'interval'"),
-        ("key,interval\nhttp://e/a,often\n", "line 2: 'often' is neither a number nor a duration"),
-        ("key,interval\nhttp://e/a,-1\n", "line 2: '-1' is neither"),
+        ("key,every\nx,1\n", "no column 'interval_ms' or 'interval_s' or 'interval'"),
+        ("key,interval\nhttp://e/a,often\n", "line 2: interval = 'often' is not a duration"),
+        ("key,interval\nhttp://e/a,90\n", "'90' has no unit; .* name the column interval_s or"),
+        ("key,interval_s\nhttp://e/a,-1\n", "line 2: interval_s = '-1' is no interval"),
+        ('key,interval\n"Ann",1s\n', 'line 2: \'Ann\' is no absolute IRI; .* written """Ann'),
+        ("key,interval\n<http://e/a,1s\n", "line 2: '<http://e/a' is not an encoded RDF term"),
     ],
 )
-def test_mistakes_in_an_interval_file_name_the_place(tmp_path, text, message):
+def test_mistakes_in_an_interval_file_name_the_line(tmp_path, text, message):
     file = tmp_path / "i.csv"
     file.write_text(text)
     with pytest.raises(InputError, match=message):
-        read_interval_file(file, ["k"], unit_ms=1)
-    with pytest.raises(InputError, match="no such file"):
-        read_interval_file(tmp_path / "x.csv", ["k"], unit_ms=1)
+        read_interval_file(file, ["k"], plain_ms=None)
 
 
 D = "<http://e/d>"

@@ -1,12 +1,15 @@
-"""Traces from CSV files: checked, ordered by time and without duplicates."""
+"""Traces as CSV files: written into a folder, and read, checked, ordered by time, each row once."""
 
-from collections.abc import Callable
+import csv
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bestbefore.arrays import Integers
+from bestbefore.arrays import Integers, Texts
+from bestbefore.errors import WorkError
 from bestbefore.traces.columns import (
     SEPARATOR,
     BackgroundTrace,
@@ -14,14 +17,21 @@ from bestbefore.traces.columns import (
     StreamTrace,
     Traces,
 )
-from bestbefore.traces.intervals import read_intervals
-from bestbefore.traces.table import Layout, read_table
+from bestbefore.traces.csv_table import TIME, Layout, read_table
+from bestbefore.traces.intervals import INTERVAL_MS, KEY, read_intervals
 
 Notice = Callable[[str], object]
 """What is called with a line about something that was put right."""
 
-_STREAM = Layout("the stream trace", ("ts_ms", "key"), more=True)
-_BACKGROUND = Layout("the background trace", ("ts_ms", "key", "value"))
+TRACE_FILES = STREAM, BACKGROUND, LINKS, INTERVALS = (
+    "stream.csv",
+    "background.csv",
+    "links.csv",
+    "intervals.csv",
+)
+
+_STREAM = Layout("the stream trace", (TIME, KEY), more=True, timed=True)
+_BACKGROUND = Layout("the background trace", (TIME, KEY, "value"), timed=True)
 _LINKS = Layout("the file of links", ("join_key", "unit"))
 
 
@@ -105,3 +115,56 @@ def _last_of_each(code: Integers, ts_ms: Integers) -> NDArray[np.bool_]:
 
 def _were(rows: int, done: str, which: str = "") -> str:
     return f"1 row{which} was {done}" if rows == 1 else f"{rows} rows{which} were {done}"
+
+
+def write_traces(traces: Traces, folder: str | Path) -> tuple[Path, ...]:
+    """Write the traces into a folder, which is made if need be; return the files' paths.
+
+    Files of the same names are overwritten.
+    """
+    folder = Path(folder)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        return tuple(_write(folder / name, header, rows) for name, header, rows in _files(traces))
+    except OSError as error:
+        target = error.filename or folder
+        raise WorkError(f"the traces cannot be written to {target}: {error.strerror}") from None
+
+
+def _files(traces: Traces) -> Iterable[tuple[str, Sequence[str], Iterable[Sequence[Any]]]]:
+    stream, background, links = traces.stream, traces.background, traces.links
+    events = _event_columns(stream)
+    yield (
+        STREAM,
+        (*_STREAM.columns, *events),
+        zip(stream.ts_ms.tolist(), stream.key, *events.values(), strict=True),
+    )
+    yield (
+        BACKGROUND,
+        _BACKGROUND.columns,
+        zip(background.ts_ms.tolist(), background.key, background.value, strict=True),
+    )
+    if links is not None:
+        yield LINKS, _LINKS.columns, zip(links.join_key, links.unit, strict=True)
+    if traces.interval_ms is not None:
+        yield INTERVALS, (KEY, INTERVAL_MS), traces.interval_ms.items()
+
+
+def _event_columns(stream: StreamTrace) -> dict[str, Sequence[str] | Texts]:
+    """The further columns: `event`, or `event_1`, `event_2`, … where every row has as many."""
+    if stream.event is None:
+        return {}
+    parts = [text.split(SEPARATOR) for text in stream.event]
+    counts = {len(values) for values in parts}
+    if counts == {1} or len(counts) != 1:
+        return {"event": stream.event}
+    columns = zip(*parts, strict=True)
+    return {f"event_{number}": column for number, column in enumerate(columns, start=1)}
+
+
+def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        writer.writerows(rows)
+    return path

@@ -10,14 +10,14 @@ from bestbefore.errors import InputError
 from bestbefore.simulator import Result
 
 _COLUMNS: tuple[tuple[str, str, Callable[[Result], float | None]], ...] = (
-    ("freshness", ".3f", lambda each: each.freshness),
-    ("estimated", ".3f", lambda each: each.estimated_freshness),
-    ("completeness", ".3f", lambda each: each.completeness),
-    ("consistency", ".3f", lambda each: each.consistency),
-    ("jaccard", ".2f", lambda each: each.jaccard),
-    ("|C|", ".1f", lambda each: each.candidates),
-    ("spent", ".2f", lambda each: each.spent),
-    ("gain", "+.4f", lambda each: each.gain),
+    ("freshness", ".3f", lambda result: result.freshness),
+    ("estimated", ".3f", lambda result: result.estimated_freshness),
+    ("completeness", ".3f", lambda result: result.completeness),
+    ("consistency", ".3f", lambda result: result.consistency),
+    ("jaccard", ".2f", lambda result: result.jaccard),
+    ("|C|", ".1f", lambda result: result.candidates),
+    ("spent", ".2f", lambda result: result.spent),
+    ("gain", "+.4f", lambda result: result.gain),
 )
 _SPREAD = ("freshness", "jaccard")
 
@@ -30,12 +30,12 @@ def as_text(results: Sequence[Result], form: str) -> str:
 
 
 def _as_json(results: Sequence[Result]) -> str:
-    return json.dumps([each.to_dict() for each in results], indent=1) + "\n"
+    return json.dumps([result.to_dict() for result in results], indent=1) + "\n"
 
 
 def _as_csv(results: Sequence[Result]) -> str:
     out = io.StringIO()
-    rows = [_flat(each) for each in results]
+    rows = [_flat(result) for result in results]
     writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
@@ -51,12 +51,12 @@ def _flat(result: Result) -> dict[str, object]:
 def _as_table(results: Sequence[Result]) -> str:
     """A line per policy and budget: means over the seeds, and their spread where it matters."""
     groups: dict[tuple[int, str], list[Result]] = {}
-    for each in results:
-        groups.setdefault((each.budget, each.policy), []).append(each)
+    for result in results:
+        groups.setdefault((result.budget, result.policy), []).append(result)
     head = ["budget", "policy", *(name for name, _, _ in _COLUMNS)]
     lines = [head, *(_line(budget, name, runs) for (budget, name), runs in groups.items())]
     lines = [lines[0], *sorted(lines[1:], key=lambda line: int(line[0]))]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(head))]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(_padded(line, widths) for line in lines)
 
 
@@ -64,7 +64,7 @@ def _line(budget: int, policy: str, runs: Sequence[Result]) -> list[str]:
     return [
         str(budget),
         policy,
-        *(_cell(name, form, [of(each) for each in runs]) for name, form, of in _COLUMNS),
+        *(_cell(name, form, [figure(run) for run in runs]) for name, form, figure in _COLUMNS),
     ]
 
 

@@ -1,32 +1,40 @@
-"""Imitations of the papers' Twitter data: who is mentioned, and whose followers change."""
+"""Imitations of the papers' Twitter data: who is mentioned, and whose followers change.
+
+`twitter-like` has the published facts of the data; `DS` translates each series of follower counts
+vertically, so that a known share of them crosses the threshold of a FILTER.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from bestbefore.arrays import Integers, Texts
+from bestbefore.arrays import Booleans, Integers, Numbers, Texts
 from bestbefore.errors import InputError
-from bestbefore.generators.changes import Changes, background_trace, random_steps
-from bestbefore.generators.correlation import correlate
-from bestbefore.generators.generator import generators
-from bestbefore.generators.intervals import lognormal_quantiles
-from bestbefore.generators.limits import (
-    check_above,
-    check_at_least,
-    check_order,
-    check_rows,
-    check_within,
+from bestbefore.generators.arrivals import MINUTE_MS, draw_keys_in_minute, draw_mentions
+from bestbefore.generators.catalogue import check_rows, generators
+from bestbefore.generators.changes import (
+    Changes,
+    background_trace,
+    levels,
+    random_snapshot_changes,
+    random_steps,
+    regular_snapshot_changes,
 )
-from bestbefore.generators.mentions import MINUTE_MS, draw_keys_in_minute, draw_mentions
-from bestbefore.generators.names import by_name, numbered
-from bestbefore.generators.snapshots import random_snapshot_changes, regular_snapshot_changes
-from bestbefore.generators.zipf import Floats, zipf_weights
+from bestbefore.generators.keys import (
+    by_name,
+    correlate,
+    lognormal_quantiles,
+    numbered,
+    zipf_weights,
+)
+from bestbefore.parameters import check_above, check_at_least, check_order, check_within
 from bestbefore.traces import StreamTrace, Traces
 
 _MEDIAN_FOLLOWERS = 100_000
-_MEAN_STEP = 30.0
 # Followers come more often than they go.
 _RISE = 0.75
+# A series that stays clear of the threshold does so by at most this share of it.
+_LARGEST_GAP = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +45,8 @@ class Crowd:
     """
 
     names: Texts
-    popularity: Floats
-    frequency: Floats
+    popularity: Numbers
+    frequency: Numbers
 
     @property
     def interval_ms(self) -> dict[str, int]:
@@ -134,6 +142,90 @@ class TwitterLike:
         return draw(crowd.frequency, snapshots=self.minutes, rng=rng)
 
 
+@generators.register("DS")
+@dataclass(frozen=True)
+class FilterSeries:
+    """Follower-like series of which a share crosses the threshold (rank-aggregation section 5.2).
+
+    The stream and the changes are those of `twitter-like`; each series is translated vertically,
+    either across the threshold or clear of it on a random side. `rise` is the chance that a
+    change is upwards: 0 for series that only fall, 1 for those that only rise.
+    """
+
+    share: float = 0.75
+    rise: float = 0.75
+    threshold: int = 100_000
+    keys: int = 400
+    active: int = 283
+    minutes: int = 158
+
+    def __post_init__(self) -> None:
+        check_within(0, 1, share=self.share, rise=self.rise)
+        check_within(-(10**15), 10**15, threshold=self.threshold)
+        self._crowd()
+
+    def make(self, seed: int) -> Traces:
+        """Traces in which every series changes at least once: a flat one can cross nothing."""
+        crowd_rng, stream_rng, change_rng, shift_rng = np.random.default_rng(seed).spawn(4)
+        shape = self._crowd()
+        crowd = shape.crowd(crowd_rng)
+        changes = random_snapshot_changes(
+            crowd.frequency, snapshots=self.minutes, rng=change_rng, least=1
+        )
+        steps = follower_steps(len(changes), rise=self.rise, rng=change_rng)
+        start = translated_start(
+            extent_of(changes, steps, units=self.keys),
+            choose_crossing(self.keys, self.share, shift_rng),
+            threshold=self.threshold,
+            rng=shift_rng,
+        )
+        background = background_trace(crowd.names, changes, start=start, steps=steps)
+        return Traces(shape.stream(crowd, stream_rng), background, None, crowd.interval_ms)
+
+    def _crowd(self) -> TwitterLike:
+        return TwitterLike(keys=self.keys, active=self.active, minutes=self.minutes)
+
+
 def follower_steps(count: int, *, rise: float, rng: np.random.Generator) -> Integers:
     """Changes of follower counts, by 2 or more so that one change can cross a threshold."""
-    return random_steps(count, mean=_MEAN_STEP, rise=rise, rng=rng, least=2)
+    return random_steps(count, rise=rise, rng=rng, least=2)
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """How far each unit's series goes below and above its start."""
+
+    lowest: Integers
+    highest: Integers
+
+
+def extent_of(changes: Changes, steps: Integers, *, units: int) -> Extent:
+    """The extent of every unit's series; the start itself is part of it."""
+    level = levels(changes, steps)
+    lowest, highest = np.zeros(units, dtype=np.int64), np.zeros(units, dtype=np.int64)
+    np.minimum.at(lowest, changes.unit, level)
+    np.maximum.at(highest, changes.unit, level)
+    return Extent(lowest, highest)
+
+
+def choose_crossing(units: int, share: float, rng: np.random.Generator) -> Booleans:
+    """Exactly round(share · units) units, at random."""
+    crossing = np.zeros(units, dtype=np.bool_)
+    crossing[rng.choice(units, round(share * units), replace=False)] = True
+    return crossing
+
+
+def translated_start(
+    extent: Extent, crossing: Booleans, *, threshold: int, rng: np.random.Generator
+) -> Integers:
+    """Starts from which the chosen series cross the threshold, and the others do not.
+
+    A crossing series has values below and values above the threshold; its extent must be 2 or
+    more. The others keep a random gap, on a random side.
+    """
+    inside = rng.integers(extent.lowest + 1, np.maximum(extent.highest, extent.lowest + 2))
+    largest = max(1, round(abs(threshold) * _LARGEST_GAP))
+    gap = rng.integers(1, largest, len(crossing), endpoint=True)
+    above = rng.random(len(crossing)) < 0.5
+    clear = np.where(above, gap - extent.lowest, -gap - extent.highest)
+    return np.asarray(threshold + np.where(crossing, -inside, clear), dtype=np.int64)

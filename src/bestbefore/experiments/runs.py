@@ -1,12 +1,20 @@
-"""The plan of a simulation: which policies, budgets and seeds are run."""
+"""Simulated runs: which there are, which are refused, and where they run: here or on Spark."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bestbefore.errors import InputError, PolicyError
 from bestbefore.maintenance import Policy, resolve_policy
-from bestbefore.simulator import Setting
+from bestbefore.simulator import Scenario, Setting, run
 from bestbefore.simulator.answers import AGGREGATES
+from bestbefore.simulator.result import Series
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Progress = Callable[[int, int], object]
+"""What is called with the number of runs that are done and of all runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +31,7 @@ def tasks_of(policies: Sequence[str], budgets: Sequence[object], seeds: object) 
     names = list(dict.fromkeys(policies))
     if not names:
         raise InputError("no policy is given; name at least one, for example WSJ-WBM")
-    counts = list(dict.fromkeys(whole_number(each, "budget") for each in budgets))
+    counts = list(dict.fromkeys(whole_number(budget, "budget") for budget in budgets))
     if not counts:
         raise InputError("no budget is given; name at least one, for example 3")
     chosen = _seeds(seeds)
@@ -43,7 +51,7 @@ def whole_number(value: object, what: str, *, least: int = 0) -> int:
 
 def _seeds(seeds: object) -> list[int]:
     if isinstance(seeds, Iterable) and not isinstance(seeds, str):
-        chosen = [whole_number(each, "seed") for each in seeds]
+        chosen = [whole_number(seed, "seed") for seed in seeds]
         if not chosen:
             raise InputError("no seed is given; give a list such as [0, 1] or a number of seeds")
         return list(dict.fromkeys(chosen))
@@ -85,3 +93,45 @@ def _check_fetching(policy: Policy, setting: Setting, *, many_to_many: bool) -> 
             f"policy {policy.name!r} never fetches what is missing, so a cache of limited size, "
             "which starts empty, would stay so; use CWSJ, FWSJ or AW, as in MP(CWSJ,WBM,FRP)"
         )
+
+
+def run_here(
+    scenario: Scenario, setting: Setting, tasks: Sequence[Task], progress: Progress | None
+) -> list[Series]:
+    """The series of each task, run one after the other."""
+    done: list[Series] = []
+    for task in tasks:
+        done.append(_run(scenario, setting, task))
+        if progress is not None:
+            progress(len(done), len(tasks))
+    return done
+
+
+def run_on_spark(
+    scenario: Scenario, setting: Setting, tasks: Sequence[Task], spark: "SparkSession"
+) -> list[Series]:
+    """The series of each task, run where Spark has room; the scenario is sent once per worker."""
+    context = spark.sparkContext
+    shared = context.broadcast((scenario, setting))
+
+    def run_some(part: Iterable[tuple[int, Task]]) -> Iterable[tuple[int, Series]]:
+        return [(number, _run(*shared.value, task)) for number, task in part]
+
+    slices = min(len(tasks), 4 * context.defaultParallelism)
+    found = context.parallelize(_dealt(tasks, slices), slices).mapPartitions(run_some).collect()
+    shared.unpersist()
+    return [series for _, series in sorted(found, key=lambda numbered: numbered[0])]
+
+
+def _dealt(tasks: Sequence[Task], slices: int) -> list[tuple[int, Task]]:
+    """The numbered tasks in an order that gives every slice some of each policy."""
+    return [
+        (number, tasks[number])
+        for first in range(slices)
+        for number in range(first, len(tasks), slices)
+    ]
+
+
+def _run(scenario: Scenario, setting: Setting, task: Task) -> Series:
+    policy = resolve_policy(task.policy)
+    return run(scenario, policy, budget=task.budget, seed=task.seed, setting=setting)

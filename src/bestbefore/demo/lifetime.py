@@ -1,18 +1,26 @@
-"""Spark for the demo: started on a thread while the rest gets ready, and ended for good."""
+"""The lifetime of the demo: Spark started while the rest gets ready, all ended in good order.
+
+The first signal unwinds the program, later ones are not heard, and what libraries say on stderr
+goes to a log.
+"""
 
 import os
+import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn, TextIO
 
 from pyspark.sql import SparkSession
 
 from bestbefore.errors import WorkError
 from bestbefore.spark.session import local_session
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _PATIENCE_S = 10.0
 # For a JVM that lives a minute, compiling twice and collecting in parallel cost more than they
 # give.
@@ -80,3 +88,48 @@ def starting_spark(log: Path) -> Iterator[SparkStart]:
         yield start
     finally:
         start.end()
+
+
+@contextmanager
+def ending_on_signals() -> Iterator[None]:
+    """Let the first Ctrl-C, SIGTERM or SIGHUP unwind the program; later ones are not heard.
+
+    Whoever presses Ctrl-C twice must not interrupt the end of the processes that were started.
+    """
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    for number in _SIGNALS:
+        signal.signal(number, _unwind)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _unwind(number: int, _frame: FrameType | None) -> NoReturn:
+    ignore_signals()
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    sys.exit(128 + number)
+
+
+def ignore_signals() -> None:
+    """From now on hear no signal: what is left to do is short and has to be done."""
+    for number in _SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextmanager
+def stderr_into(log: Path) -> Iterator[TextIO]:
+    """Send what libraries and child processes say on stderr to a log, and yield the real stderr."""
+    sys.stderr.flush()
+    real = os.dup(2)
+    with log.open("ab") as file:
+        os.dup2(file.fileno(), 2)
+    try:
+        with os.fdopen(os.dup(real), "w", encoding="utf-8") as stderr:
+            yield stderr
+    finally:
+        sys.stderr.flush()
+        os.dup2(real, 2)
+        os.close(real)
