@@ -7,14 +7,14 @@ import pyarrow as pa
 
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.walk import Maintained
-from bestbefore.job.job import ServiceJob
+from bestbefore.job.job import ServiceSettings
 
 
 @dataclass(frozen=True)
 class MaintainedService:
     """What a batch did for one service: the slices of its view, and an outcome per evaluation."""
 
-    job: ServiceJob
+    job: ServiceSettings
     slices: pa.Table
     outcomes: Sequence[Maintained]
 

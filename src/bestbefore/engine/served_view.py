@@ -9,7 +9,7 @@ from bestbefore.engine.key_statistics import read_statistics
 from bestbefore.engine.state import State, ViewState
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.engine.walk import Maintained, Walk
-from bestbefore.job.job import ServiceJob
+from bestbefore.job.job import ServiceSettings
 from bestbefore.maintenance import Ledger
 from bestbefore.service import Service
 from bestbefore.storage import Storage, StorageFolder
@@ -26,7 +26,7 @@ class ServedView:
     `opened` is the state in which the view was found when the engine started.
     """
 
-    job: ServiceJob
+    job: ServiceSettings
     service: Service
     view: LocalView
     storage: Storage
@@ -77,7 +77,9 @@ class ServedView:
                     journal.forget(number)
 
 
-def open_served(service: ServiceJob, client: Service, storage: Storage, state: State) -> ServedView:
+def open_served(
+    service: ServiceSettings, client: Service, storage: Storage, state: State
+) -> ServedView:
     """The view of a service as the last committed batch left it."""
     folder = StorageFolder(storage, f"services/{service.name}")
     view, opened = open_view(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from bestbefore.engine.state import ViewState
 from bestbefore.errors import StateError
-from bestbefore.job.job import ServiceJob
+from bestbefore.job.job import ServiceSettings
 from bestbefore.maintenance.maintainer import apply_refreshes
 from bestbefore.query import Threshold
 from bestbefore.query.printing import print_pattern
@@ -32,7 +32,7 @@ _INTERVAL = "bestbefore_interval"
 _INITIAL = "initial"
 
 
-def service_pattern(job: ServiceJob) -> ServicePattern:
+def service_pattern(job: ServiceSettings) -> ServicePattern:
     """The SERVICE pattern as the client asks for it, with a change interval that is remote."""
     intervals = change_intervals(job)
     predicate, optional = job.view.interval_predicate, ""
@@ -47,7 +47,7 @@ def service_pattern(job: ServiceJob) -> ServicePattern:
     )
 
 
-def change_intervals(job: ServiceJob) -> ChangeIntervals:
+def change_intervals(job: ServiceSettings) -> ChangeIntervals:
     """Where the rows of the service state change intervals, if they do."""
     names = tuple(each.name for each in job.plan.variables)
     remote = job.view.interval_predicate is not None
@@ -61,7 +61,7 @@ def change_intervals(job: ServiceJob) -> ChangeIntervals:
 
 
 def open_view(
-    job: ServiceJob,
+    job: ServiceSettings,
     storage: Storage,
     service: Service,
     state: ViewState,
@@ -97,7 +97,7 @@ def _replay(view: LocalView, journal: Journal, *, after: int, until: int) -> Non
             view.compact()
 
 
-def _check(view: LocalView, job: ServiceJob, storage: Storage) -> None:
+def _check(view: LocalView, job: ServiceSettings, storage: Storage) -> None:
     """Refuse to go on with a view that the job does not describe."""
     if view.key != job.refresh_key:
         found, wanted = (
@@ -115,7 +115,7 @@ def _check(view: LocalView, job: ServiceJob, storage: Storage) -> None:
         )
 
 
-def _initial(job: ServiceJob, service: Service, intervals: ChangeIntervals) -> LocalView:
+def _initial(job: ServiceSettings, service: Service, intervals: ChangeIntervals) -> LocalView:
     """All that the service has; with a capacity nothing yet, for who knows what will be needed."""
     rows = service.load().rows if job.view.capacity is None else ()
     entry = _entry(job, intervals)
@@ -132,7 +132,7 @@ def _initial(job: ServiceJob, service: Service, intervals: ChangeIntervals) -> L
     return view
 
 
-def _entry(job: ServiceJob, intervals: ChangeIntervals) -> Entry:
+def _entry(job: ServiceSettings, intervals: ChangeIntervals) -> Entry:
     threshold = job.threshold
     return Entry(
         interval_ms=job.view.change_interval_ms or job.window.width_ms,
@@ -141,7 +141,7 @@ def _entry(job: ServiceJob, intervals: ChangeIntervals) -> Entry:
     )
 
 
-def _file_intervals(job: ServiceJob) -> Mapping[Key, int]:
+def _file_intervals(job: ServiceSettings) -> Mapping[Key, int]:
     if not job.view.interval_file:
         return {}
     file, unit = Path(job.view.interval_file), job.view.interval_unit_ms

@@ -10,7 +10,7 @@ import pyarrow as pa
 from bestbefore.arrays import Integers, Scores
 from bestbefore.engine.key_statistics import KeyStatistics, WindowNeeds
 from bestbefore.engine.window_sets import WindowSets, window_sets
-from bestbefore.job.job import ServiceJob
+from bestbefore.job.job import ServiceSettings
 from bestbefore.maintenance import Election, Ledger, Moment, Situation, allowance, elect, savings
 from bestbefore.maintenance.best_before import fresh_probability
 from bestbefore.maintenance.maintainer import apply_refreshes
@@ -69,7 +69,7 @@ class Walk:
     is journalled before it is used: a repeated batch takes the outcome from the journal.
     """
 
-    job: ServiceJob
+    job: ServiceSettings
     view: LocalView
     timeline: Timeline
     service: Service

@@ -6,6 +6,7 @@ A ranker alone means WSJ before it; a proposer alone elects at random from its c
 import re
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, fields
+from inspect import unwrap
 from typing import TypeVar
 
 from bestbefore.errors import PolicyError, nearest
@@ -13,7 +14,7 @@ from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
-from bestbefore.registry import Registry
+from bestbefore.registry import POLICIES, Registry, load_entry_points
 
 _DEFAULT_PROPOSER, _DEFAULT_RANKER, _DEFAULT_REPLACEMENT = "WSJ", "RND", "FRP"
 _CALL = re.compile(r"(?P<name>[^()\s]+)\s*(?:\((?P<arguments>[^()]*)\))?")
@@ -27,6 +28,7 @@ T = TypeVar("T")
 
 def resolve_policy(name: str) -> Policy:
     """The policy behind a name; an unknown name is answered with the nearest ones."""
+    load_entry_points(POLICIES)
     proposer, ranker, replacement = _parts(name.strip(), name)
     flexible = _FLEXIBLE.fullmatch(ranker)
     policy = Policy(
@@ -42,6 +44,7 @@ def resolve_policy(name: str) -> Policy:
 
 def policy_names() -> dict[str, str]:
     """Every combination of a proposer with a ranker that makes sense, with what it elects."""
+    load_entry_points(POLICIES)
     names = {"WST": summary(proposers["WST"])}
     for proposer, propose in proposers.items():
         for ranker, kind in rankers.items():
@@ -73,7 +76,8 @@ def split_names(text: str) -> list[str]:
 
 def summary(thing: object) -> str:
     """The first line of what a proposer or a ranker says of itself."""
-    return (thing.__doc__ or "").strip().splitlines()[0]
+    text = unwrap(thing).__doc__ or ""  # type: ignore[arg-type]
+    return next(iter(text.strip().splitlines()), "(not described)")
 
 
 def _parts(text: str, name: str) -> tuple[str, str, str]:
@@ -106,17 +110,18 @@ def _made(name: str, registry: Registry[type[T]], text: str) -> T:
 
 
 def _parameters(name: str, kind: type, text: str | None) -> Mapping[str, Parameter]:
-    accepted = {each.name: each for each in fields(kind)}
+    accepted = {parameter.name: parameter for parameter in fields(kind)}
     given: dict[str, Parameter] = {}
-    for part in filter(None, (each.strip() for each in (text or "").split(","))):
-        key, equals, value = (each.strip() for each in part.partition("="))
+    for part in filter(None, map(str.strip, (text or "").split(","))):
+        key, equals, value = map(str.strip, part.partition("="))
         if not equals or key not in accepted:
             options = ", ".join(accepted) or "none"
             raise PolicyError(f"policy {name!r} has no parameter {key!r}; it takes: {options}")
         given[key] = _value(name, key, value, wanted=accepted[key].type)
-    for key, each in accepted.items():
-        if _required(each) and key not in given:
-            raise PolicyError(f"policy {name!r} needs {key}, for example {key}={_example(each)}")
+    for key, parameter in accepted.items():
+        if _required(parameter) and key not in given:
+            example = f"{key}={_example(parameter)}"
+            raise PolicyError(f"policy {name!r} needs {key}, for example {example}")
     return given
 
 
@@ -139,7 +144,7 @@ def _example(parameter: "Field[object]") -> object:
 
 
 def _examples(kind: type) -> str:
-    needed = [f"{each.name}={_example(each)}" for each in fields(kind) if _required(each)]
+    needed = [f"{one.name}={_example(one)}" for one in fields(kind) if _required(one)]
     return f"({','.join(needed)})" if needed else ""
 
 
