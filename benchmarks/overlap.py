@@ -87,7 +87,7 @@ def run(spark: SparkSession, folder: Path, endpoint: str, *, overlap: int) -> Fi
     home = folder / f"overlap-{overlap}"
     shutil.rmtree(home, ignore_errors=True)
     records: list[Quality] = []
-    Engine(spark).start(job(folder, home, endpoint, overlap), report=records.append).wait()
+    Engine(spark).start(job(folder, home, endpoint, overlap), on_quality=records.append).wait()
     measured = [each for each in records if each.batch > 0]
     batches = {each.batch: each.batch_s for each in measured}
     return Figures(

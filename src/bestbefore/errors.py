@@ -28,12 +28,12 @@ class InputError(BestbeforeError):
 
 
 class QueryError(InputError):
-    """A query that cannot be read, with the place in its text."""
+    """A query that cannot be read, with the line and column in its text."""
 
     def __init__(self, message: str, *, line: int | None = None, column: int | None = None) -> None:
         self.line, self.column = line, column
-        place = "" if line is None else f"line {line}, column {column}: "
-        super().__init__(place + message)
+        where = "" if line is None else f"line {line}, column {column}: "
+        super().__init__(where + message)
 
 
 class UnsupportedSparql(QueryError):
@@ -63,8 +63,8 @@ class ServiceError(WorkError):
 def nearest(name: str, known: Iterable[str]) -> str:
     """The end of an error message: the names most like `name`, or all of them."""
     names = sorted(known)
-    folded = {each.casefold(): each for each in names}
+    folded = {known_name.casefold(): known_name for known_name in names}
     close = [folded[hit] for hit in get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)]
     if close:
-        return "did you mean " + " or ".join(repr(each) for each in close) + "?"
+        return "did you mean " + " or ".join(map(repr, close)) + "?"
     return "known: " + ", ".join(names)

@@ -29,6 +29,13 @@ class Storage(Protocol):
         ...
 
 
+def local_path(address: str) -> Path | None:
+    """The path on this machine that a path or URI names, None if it names another file system."""
+    if address.startswith("file:"):
+        return Path(unquote(urlsplit(address).path))
+    return None if "://" in address else Path(address)
+
+
 class StorageFolder:
     """A folder of some storage, as storage of its own."""
 
@@ -58,7 +65,7 @@ class LocalStorage:
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._path = Path(unquote(urlsplit(root).path) if root.startswith("file:") else root)
+        self._path = local_path(root) or Path(root)
 
     def read(self, name: str) -> bytes | None:
         """The content of a file, or None if there is none."""
@@ -83,7 +90,7 @@ class LocalStorage:
         path = self._path / folder
         if not path.is_dir():
             return []
-        return sorted(each.name for each in path.iterdir() if not each.name.startswith("."))
+        return sorted(file.name for file in path.iterdir() if not file.name.startswith("."))
 
     def delete(self, name: str) -> None:
         """Remove a file or a folder with its content."""

@@ -64,7 +64,7 @@ class World:
             folder=self.folder,
         )
         records = []
-        Engine(self.spark).start(job, report=records.append).wait(120)
+        Engine(self.spark).start(job, on_quality=records.append).wait(120)
         return records
 
     def answers(self):

@@ -103,7 +103,7 @@ class Bench:
         """Run a job to the end of its stream; return the running query."""
         if service is not None:
             options["services"] = {job.services[0].name: service}
-        running = Engine(self.spark).start(job, report=self.reports.append, **options)
+        running = Engine(self.spark).start(job, on_quality=self.reports.append, **options)
         running.wait(120)
         return running
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from bestbefore.errors import InputError, StateError, WorkError
+from bestbefore.errors import InputError, WorkError
 
 from .conftest import EX, INTEGER, query
 
@@ -313,22 +313,6 @@ def test_intervals_from_the_service_s_own_column(bench, service):
     running = bench.run(bench.job(view={"interval_variable": "?followers"}), service)
     units = running.processor.served[0].view.units
     assert units.interval_ms.tolist()[:3] == [60_000, 160_000, 260_000]
-
-
-def test_a_checkpoint_of_another_query_or_another_format_is_refused(bench, service):
-    bench.mention((1_000, 1), (6_000, 2))
-    bench.run(bench.job(), service)
-    with pytest.raises(StateError, match="belongs to another query"):
-        bench.run(bench.job(query("SELECT ?user")), service)
-    with pytest.raises(StateError, match="query.report = 'non-empty' looks at whole windows"):
-        bench.run(bench.job(query={"text": query(), "report": "non-empty"}), service)
-    (commit,) = list((bench.folder / "checkpoint" / "commits").iterdir())[:1]
-    commit.write_text(commit.read_text().replace('"format": 3', '"format": 99'))
-    with pytest.raises(StateError, match="format 99, this version reads 3: upgrade bestbefore"):
-        bench.run(bench.job(), service)
-    commit.write_text(commit.read_text().replace('"format": 99', '"format": 1'))
-    with pytest.raises(StateError, match="format 1, this version reads 3: finish it with an older"):
-        bench.run(bench.job(), service)
 
 
 def test_a_failing_sink_ends_the_run_with_one_line(bench, service):

@@ -62,7 +62,9 @@ def test_a_crash_after_the_commit_repeats_nothing(bench, service, job):
         raise Crash("after the commit")
 
     with pytest.raises(WorkError, match="after the commit"):
-        Engine(bench.spark).start(job, services={"bkg": service}, report=crashing_report).wait(60)
+        Engine(bench.spark).start(job, services={"bkg": service}, on_quality=crashing_report).wait(
+            60
+        )
     before = {file: file.stat().st_mtime_ns for file in bench.folder.glob("answers/*/*.json")}
     running = bench.run(job, service)
     assert {file: file.stat().st_mtime_ns for file in before} == before

@@ -208,9 +208,9 @@ def test_a_run_that_crashes_between_batches_goes_on_as_if_nothing_had_happened(
 
 def crash_at(batch, bench):
     from bestbefore.engine.sinks import sink_of  # noqa: PLC0415
-    from bestbefore.job.job import SinkJob  # noqa: PLC0415
+    from bestbefore.job.job import SinkSettings  # noqa: PLC0415
 
-    write = sink_of(SinkJob(path=str(bench.folder / "answers")))
+    write = sink_of(SinkSettings(path=str(bench.folder / "answers")), bench.spark)
 
     def sink(answers, number):
         if number == batch:

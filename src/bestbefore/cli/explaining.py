@@ -7,39 +7,32 @@ from pathlib import Path
 from rich.console import Console
 
 from bestbefore.errors import JobError
-from bestbefore.job import Job, load_job
-from bestbefore.job.explanation import describe_job, describe_query
-from bestbefore.query import parse_query, plan
-from bestbefore.spark.explained_plans import describe_plans
+from bestbefore.job import Job, explain, load_job
+from bestbefore.query import ContinuousQuery, parse_query
 
 _QUERY_SIGNS = ("{", "\n", " ")
 
 
 def explain_source(source: str, *, with_spark: bool, console: Console) -> None:
     """Explain a job file, a query file or a query's text."""
+    what = _read(source)
+    if not with_spark:
+        sys.stdout.write(explain(what))
+        return
+    from bestbefore.spark.session import local_session  # noqa: PLC0415 - pyspark is slow
+
+    console.print("starting Spark for its plans (--no-spark leaves them out) …")
+    with tempfile.TemporaryDirectory() as folder:
+        spark = local_session(log=Path(folder) / "spark.log")
+        sys.stdout.write(explain(what, spark=spark))
+
+
+def _read(source: str) -> Job | ContinuousQuery:
     if source.endswith(".toml"):
-        job: Job | None = load_job(source)
-        query = job.query  # type: ignore[union-attr]
-        sections = describe_job(job)  # type: ignore[arg-type]
-    else:
-        query = parse_query(_text(source))
-        sections = []
-    query_plan = plan(query)
-    sections += describe_query(query, query_plan)
-    if with_spark:
-        from bestbefore.spark.session import local_session  # noqa: PLC0415
-
-        console.print("starting Spark for its plans (--no-spark leaves them out) …")
-        with tempfile.TemporaryDirectory() as folder:
-            spark = local_session(log=Path(folder) / "spark.log")
-            sections += describe_plans(spark, query, query_plan)
-    sys.stdout.write("\n".join(f"── {title} ──\n{text.rstrip()}\n" for title, text in sections))
-
-
-def _text(source: str) -> str:
+        return load_job(source)
     if any(sign in source for sign in _QUERY_SIGNS) and not Path(source[:200]).is_file():
-        return source
+        return parse_query(source)
     path = Path(source)
     if not path.is_file():
         raise JobError(f"no such file: {path}")
-    return path.read_text(encoding="utf-8")
+    return parse_query(path.read_text(encoding="utf-8"))

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from bestbefore.errors import BestbeforeError
+from bestbefore.registry import load_module
 
 app = typer.Typer(
     name="bestbefore",
@@ -17,6 +18,12 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+)
+_POLICY_MODULES = typer.Option(
+    "--policies",
+    help="A Python module with policies of your own; repeatable.",
+    metavar="MODULE",
+    show_default=False,
 )
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -123,6 +130,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
     slide: Annotated[str, typer.Option(help="The slide β of the window.", metavar="DURATION")],
     budget: Annotated[str, typer.Option(help="Refreshes per evaluation.", metavar="3,5,10")],
     policy: Annotated[str, typer.Option(help="Policies by name.", metavar="WSJ-LRU,WSJ-WBM,…")],
+    modules: Annotated[list[str] | None, _POLICY_MODULES] = None,
     intervals: Annotated[
         str, typer.Option(help="Change intervals.", metavar="true|learned|FILE")
     ] = "true",
@@ -158,6 +166,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
     """Compare policies over traces: policies × budgets × seeds, with the engine's own kernel."""
     from bestbefore.cli.simulating import Request, simulate_traces  # noqa: PLC0415
 
+    _load_policies(modules)
     request = Request(
         stream=stream,
         background=background,
@@ -181,11 +190,19 @@ def simulate(  # noqa: PLR0913 - one argument per option
 
 
 @app.command()
-def policies() -> None:
+def policies(*, modules: Annotated[list[str] | None, _POLICY_MODULES] = None) -> None:
     """List the maintenance policies by name."""
-    from bestbefore.cli.policy_list import list_policies  # noqa: PLC0415
+    from bestbefore.maintenance import policy_names  # noqa: PLC0415
 
-    list_policies()
+    _load_policies(modules)
+    for name, summary in policy_names().items():
+        sys.stdout.write(f"{name}\t{summary}\n")
+
+
+def _load_policies(modules: list[str] | None) -> None:
+    """Import modules from where the command is run, for the policies that they register."""
+    for module in modules or ():
+        load_module(module, folder=Path(), where="--policies")
 
 
 @app.command()

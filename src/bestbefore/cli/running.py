@@ -9,8 +9,9 @@ from threading import Event
 from rich.console import Console
 
 from bestbefore.engine import Engine, Quality, RunningQuery
+from bestbefore.engine.sinks import check_output
 from bestbefore.job import load_job
-from bestbefore.job.job import AVAILABLE_NOW, Job, ServiceJob
+from bestbefore.job.job import AVAILABLE_NOW, Job, ServiceSettings
 from bestbefore.spark.session import local_session
 from bestbefore.time import format_duration, format_instant
 
@@ -26,6 +27,7 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     for stream in job.streams:
         if stream.source is not None:
             stream.source.check()
+    check_output(job)
     for service in job.services:
         console.print(
             f"{path}: {service.name}: {service.policy.name}, {service.budget} refreshes per "
@@ -38,17 +40,17 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     # PySpark's own handler would abort the batch that runs.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     running = Engine(spark).start(
-        job, report=(lambda _: None) if quiet else (lambda record: _show(console, record))
+        job, on_quality=None if quiet else (lambda record: _show(console, record))
     )
     _wait(running, console)
-    _summarise(console, running)
+    summarise(console, running)
 
 
-def _notice_intervals(job: ServiceJob, console: Console) -> None:
-    view = job.view
+def _notice_intervals(service: ServiceSettings, console: Console) -> None:
+    view = service.view
     sources = (view.interval_variable, view.interval_predicate, view.interval_file)
     if view.change_interval_ms is None and not any(sources):
-        width = format_duration(job.window.width_ms)
+        width = format_duration(service.window.width_ms)
         console.print(
             f"no change intervals given: every unit is taken to change once per {width}; "
             "see [view] in docs/job-file.md",
@@ -92,12 +94,13 @@ def _show(console: Console, record: Quality) -> None:
     console.print(line, markup=False)
 
 
-def _summarise(console: Console, running: RunningQuery) -> None:
+def summarise(console: Console, running: RunningQuery) -> None:
+    """Say what came of all runs with this checkpoint, and what is still open."""
     state, job = running.state, running.processor.job
-    done = state.next_evaluation - state.first_evaluation if state.t0_ms is not None else 0
     console.print(
-        f"{done} evaluations of {state.elements} elements in all; {state.refreshes} refreshes in "
-        f"{state.requests} requests; {state.late} late, {state.quarantined} quarantined",
+        f"{state.evaluations} evaluations of {state.elements} elements in all; "
+        f"{state.refreshes} refreshes in {state.requests} requests; {state.late} late, "
+        f"{state.quarantined} quarantined",
         markup=False,
     )
     if state.quarantined:
@@ -106,6 +109,5 @@ def _summarise(console: Console, running: RunningQuery) -> None:
         console.print(f"answers: {job.sink.path}, quality: {job.sink.quality}", markup=False)
     if state.latest_ms is not None:
         at = format_instant(state.latest_ms)
-        console.print(
-            f"open: windows that close at {at} or later wait for later elements", markup=False
-        )
+        what = "elements at" if job.counts_elements else "windows that close at"
+        console.print(f"open: {what} {at} or later wait for later elements", markup=False)

@@ -91,12 +91,12 @@ def _run(
 
 def _write_evaluations(path: Path, tasks: Sequence[Task], series: Sequence[Series]) -> None:
     """Every evaluation of every run as CSV, warm-up included."""
-    columns = [each.name for each in fields(Series) if each.name != "sets"]
+    columns = [column.name for column in fields(Series) if column.name != "sets"]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["policy", "budget", "seed", "position", *columns, *SETS])
-        for task, each in zip(tasks, series, strict=True):
-            values = zip(*(getattr(each, name).tolist() for name in columns), strict=True)
-            for position, (row, sets) in enumerate(zip(values, each.sets.tolist(), strict=True)):
+        for task, run in zip(tasks, series, strict=True):
+            values = zip(*(getattr(run, name).tolist() for name in columns), strict=True)
+            for position, (row, sets) in enumerate(zip(values, run.sets.tolist(), strict=True)):
                 writer.writerow([task.policy, task.budget, task.seed, position, *row, *sets])

@@ -104,7 +104,7 @@ def run_contender(
     stage.world.reset(log, span_ms=seconds * 1000 + _OVERTIME_MS)
     records: SimpleQueue[Quality] = SimpleQueue()
     with writing(stage.stream(seconds), folder / "stream", start_ms=start_ms):
-        running = Engine(stage.spark).start(load_job(job_file), report=records.put)
+        running = Engine(stage.spark).start(load_job(job_file), on_quality=records.put)
         watch = Watch(stage.world, running, records, ChangeLog(log), folder / "answers")
         found = watch.until(start_ms, start_ms + seconds * 1000, show=show)
         running.stop()

@@ -2,5 +2,6 @@
 
 from bestbefore.engine.engine import Engine, RunningQuery
 from bestbefore.engine.quality import Quality
+from bestbefore.engine.sinks import Sink
 
-__all__ = ["Engine", "Quality", "RunningQuery"]
+__all__ = ["Engine", "Quality", "RunningQuery", "Sink"]

@@ -12,18 +12,9 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, Observation, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.engine.counting import count_elements
 from bestbefore.engine.key_statistics import split_statistics
-from bestbefore.engine.last_answer import LastAnswer, operator_of
 from bestbefore.engine.quality import Answer, Quality, quality_of
-from bestbefore.engine.schedule import (
-    Due,
-    counts_elements,
-    due_evaluations,
-    first_evaluation,
-    shapes_of,
-    watermark_of,
-)
+from bestbefore.engine.schedule import due_evaluations, watermark_of, with_start
 from bestbefore.engine.served_view import ServedView
 from bestbefore.engine.sinks import ANSWER, Sink
 from bestbefore.engine.state import Commits, State
@@ -33,16 +24,15 @@ from bestbefore.spark.answers import answer_job, due_frame, evaluations
 from bestbefore.spark.buffer import Buffer, Intake
 from bestbefore.spark.columns import FRESH
 from bestbefore.spark.content import WindowContents
+from bestbefore.spark.output_stream import LastAnswer, operator_of
 from bestbefore.spark.session import is_small, tune
 from bestbefore.spark.static_graphs import StaticTables
 from bestbefore.spark.window_mappings import WindowJob, window_job
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
-from bestbefore.windows import Instants
-from bestbefore.windows.reports import reported
-from bestbefore.windows.timeline import Timeline
+from bestbefore.windows import Due, Timeline, reported
 
-Report = Callable[[Quality], None]
+QualityListener = Callable[[Quality], None]
 
 
 @dataclass
@@ -54,7 +44,7 @@ class BatchProcessor:
     quality_storage: Storage | None
     served: tuple[ServedView, ...]
     sink: Sink
-    report: Report
+    on_quality: QualityListener
     clock: Clock
     state: State
     static: StaticTables | None = None
@@ -70,7 +60,7 @@ class BatchProcessor:
         buffer, intake = self._take_in(batch, number)
         spark = tune(batch.sparkSession, rows=buffer.elements)
         state = self._with_intake(number, buffer, intake)
-        elements, due, state = self._due(buffer.read(spark), state)
+        elements, due, state = due_evaluations(self.job, state, buffer.read(spark))
         records = list[Quality]()
         if due is not None:
             small = is_small(buffer.elements)
@@ -93,12 +83,7 @@ class BatchProcessor:
         self._clean_up(self.state, state, records)
         self.state = state
         for record in records:
-            self.report(record)
-
-    def close(self) -> None:
-        """Close the services' clients."""
-        for each in self.served:
-            each.service.close()
+            self.on_quality(record)
 
     def _with_counts(self, record: Quality, state: State, *, skipped: int) -> Quality:
         """The record with what the stream brought since the last one."""
@@ -116,7 +101,7 @@ class BatchProcessor:
             name,
             watermark_ms=watermark_of(self.job, self.state),
             horizon_ms=self.clock() + self.job.clock_skew_ms,
-            streams=tuple(each.name for each in self.job.streams),
+            streams=tuple(stream.iri for stream in self.job.streams),
             needed=self.state.needed,
         )
         if intake.quarantined:
@@ -139,29 +124,7 @@ class BatchProcessor:
             name: max(time, state.latest.get(name, time))
             for name, time in {**state.latest, **intake.latest_of}.items()
         }
-        state = replace(state, latest=latest)
-        if state.t0_ms is not None or counts_elements(self.job):
-            return state
-        return self._started(state, intake.earliest_ms)
-
-    def _started(self, state: State, earliest_ms: int) -> State:
-        """The state after the first element: t0 is the last slide boundary before it."""
-        instants = Instants.starting(
-            shapes_of(self.job), earliest_ms=earliest_ms, t0_ms=self.job.t0_ms
-        )
-        first = first_evaluation(self.job, instants, earliest_ms)
-        starts = tuple(each.t0_ms for each in instants.windows)
-        return replace(state, t0_ms=starts, first_evaluation=first, next_evaluation=first)
-
-    def _due(self, elements: DataFrame, state: State) -> tuple[DataFrame, Due | None, State]:
-        """What became due; where windows are of so many elements these are numbered first."""
-        if not counts_elements(self.job):
-            return elements, due_evaluations(self.job, state), state
-        watermark = watermark_of(self.job, state)
-        if watermark is None:
-            return elements, None, state
-        counted = count_elements(elements, self.job, state, watermark_ms=watermark)
-        return counted.elements, counted.due, replace(state, anchor=counted.anchor)
+        return with_start(self.job, replace(state, latest=latest), intake.earliest_ms)
 
     def _answer(
         self, spark: SparkSession, content: WindowContents, due: Due, state: State
@@ -296,7 +259,7 @@ class BatchProcessor:
 
     def _opening(self, state: State, due: Due) -> int:
         """The time up to which no window to come needs an element."""
-        if counts_elements(self.job):
+        if self.job.counts_elements:
             return state.anchor.time_ms - 1
         return due.instants.opening_ms(due.last + 1)
 

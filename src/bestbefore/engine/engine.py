@@ -1,25 +1,27 @@
 """The engine: it starts a job on Spark and hands out a handle to the running query."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from threading import Lock
+from types import TracebackType
+from typing import Self
 
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
-from bestbefore.engine.batch import BatchProcessor, Report
-from bestbefore.engine.needed_elements import keeping_needed
+from bestbefore.engine.batch import BatchProcessor, QualityListener
 from bestbefore.engine.served_view import ServedView, open_served
-from bestbefore.engine.sinks import Sink, sink_of
+from bestbefore.engine.sinks import Sink, check_output, sink_of
 from bestbefore.engine.state import Commits, State
 from bestbefore.engine.view_start import service_pattern
 from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
-from bestbefore.job.job import AVAILABLE_NOW, Job, StreamJob
-from bestbefore.query import print_query
-from bestbefore.service import Service, SparqlClient
+from bestbefore.job.job import AVAILABLE_NOW, Job, StreamSettings
+from bestbefore.service import Service
+from bestbefore.service.kinds import open_service
 from bestbefore.spark.columns import STREAM
 from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
@@ -33,10 +35,15 @@ _STEP_S = 0.25
 
 @dataclass
 class RunningQuery:
-    """A query that runs until its stream ends, it is stopped, or it fails."""
+    """A query that runs until its stream ends, it is stopped, or it fails.
+
+    As a context manager it is stopped at the end of the block. What the engine opened for it is
+    closed when it ends; services that the caller handed over stay open.
+    """
 
     query: StreamingQuery
     batches: "_Batches"
+    _failure_told: bool = False
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the end; False if it still runs after `timeout_s`. A failure is raised."""
@@ -47,16 +54,32 @@ class RunningQuery:
                 if deadline is not None and monotonic_s() >= deadline:
                     return False
         except PySparkException as error:
-            self.processor.close()
             raise self._failure(error) from None
-        self.processor.close()
+        finally:
+            if not self.query.isActive:
+                self.batches.opened.close()
         return True
 
     def stop(self) -> None:
         """Stop at the end of the batch that runs, if any."""
         self.batches.finish()
         self.query.stop()
-        self.processor.close()
+        self.batches.opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop; a failure that nobody has heard of yet is raised."""
+        failure = None if self._failure_told else self.query.exception()
+        self.stop()
+        if failure is not None and kind is None:
+            raise self._failure(failure) from None
 
     @property
     def processor(self) -> BatchProcessor:
@@ -69,6 +92,7 @@ class RunningQuery:
         return self.processor.state
 
     def _failure(self, error: PySparkException) -> BestbeforeError:
+        self._failure_told = True
         cause = self.batches.failure or error
         if isinstance(cause, BestbeforeError):
             return cause
@@ -80,9 +104,13 @@ class RunningQuery:
 
 @dataclass
 class _Batches:
-    """The batches of one run, one at a time, until one fails or no more are wanted."""
+    """The batches of one run, one at a time, until one fails or no more are wanted.
+
+    `opened` closes what was opened for them.
+    """
 
     processor: BatchProcessor
+    opened: ExitStack
     failure: BaseException | None = None
     _running: Lock = field(default_factory=Lock)
     _finished: bool = False
@@ -96,6 +124,7 @@ class _Batches:
                 self.processor(batch, number)
             except BaseException as error:
                 self.failure = error
+                self.opened.close()
                 # Spark only hears of an Exception; anything else would leave it waiting.
                 raise WorkError(f"batch {number} failed") from error
 
@@ -110,8 +139,8 @@ class _Batches:
 class Engine:
     """Runs jobs on a Spark session.
 
-    `services` replace SPARQL clients by the services' names, `sink` the job's sink, `streams` names
-    streaming DataFrames for streams that are no folders, `report` hears of every evaluation.
+    `services` replace those of the job by their names, `sink` the job's sink, `streams` names
+    streaming DataFrames for streams that are no folders, `on_quality` hears of every evaluation.
     """
 
     spark: SparkSession
@@ -124,48 +153,65 @@ class Engine:
         streams: Mapping[str, DataFrame] | None = None,
         services: Mapping[str, Service] | None = None,
         sink: Sink | None = None,
-        report: Report | None = None,
+        on_quality: QualityListener | None = None,
     ) -> RunningQuery:
         """Start a job, or go on with it where its checkpoint stands."""
+        check_output(job, sink_given=sink is not None)
+        _check_names("service", services or {}, [service.name for service in job.services])
+        _check_names("stream", streams or {}, [stream.name for stream in job.streams])
         rows = self._intake(job, streams or {})
+        answers = sink or sink_of(job.sink, self.spark)
         storage = storage_at(self.spark, job.checkpoint)
-        state = keeping_needed(Commits(storage).latest(print_query(job.query)), job)
-        served, state = self._served(job, storage, state, services or {})
-        processor = BatchProcessor(
-            job=job,
-            storage=storage,
-            quality_storage=storage_at(self.spark, job.sink.quality) if job.sink.quality else None,
-            served=served,
-            sink=sink or sink_of(job.sink),
-            report=report or (lambda _: None),
-            clock=self.clock,
-            state=state,
-            static=_static(job),
-        )
-        return self._run(job, rows, processor)
+        state = Commits(storage).latest(job)
+        static = _static(job)
+        opened = ExitStack()
+        try:
+            served = self._served(job, storage, state, services or {}, opened=opened)
+            processor = BatchProcessor(
+                job=job,
+                storage=storage,
+                quality_storage=self._quality_storage(job),
+                served=served,
+                sink=answers,
+                on_quality=on_quality or (lambda _: None),
+                clock=self.clock,
+                state=replace(state, views={view.job.name: view.opened for view in served}),
+                static=static,
+            )
+            return self._run(job, rows, _Batches(processor, opened))
+        except BaseException:
+            opened.close()
+            raise
 
     def _served(
-        self, job: Job, storage: Storage, state: State, given: Mapping[str, Service]
-    ) -> tuple[tuple[ServedView, ...], State]:
-        """The services with their views, as the last committed batch left them."""
-        if unknown := [name for name in given if name not in {each.name for each in job.services}]:
-            known = nearest(unknown[0], [each.name for each in job.services])
-            raise InputError(f"the job has no service {unknown[0]!r}; {known}")
-        served: list[ServedView] = []
-        try:
-            for each in job.services:
-                client = given.get(each.name) or SparqlClient(each.client, service_pattern(each))
-                served.append(open_served(each, client, storage, state))
-        except BestbeforeError:
-            client.close()
-            for one in served:
-                one.service.close()
-            raise
-        views = {each.job.name: each.opened for each in served}
-        return tuple(served), replace(state, views=views)
+        self,
+        job: Job,
+        storage: Storage,
+        state: State,
+        given: Mapping[str, Service],
+        *,
+        opened: ExitStack,
+    ) -> tuple[ServedView, ...]:
+        """The services with their views, as the last committed batch left them.
 
-    def _run(self, job: Job, rows: DataFrame, processor: BatchProcessor) -> RunningQuery:
-        batches = _Batches(processor)
+        What is opened here, unlike what was given, is entered among what is closed in the end.
+        """
+        services = []
+        for settings in job.services:
+            service = given.get(settings.name)
+            if service is None:
+                service = open_service(settings.client, service_pattern(settings))
+                opened.callback(service.close)
+            services.append(service)
+        return tuple(
+            open_served(settings, service, storage, state)
+            for settings, service in zip(job.services, services, strict=True)
+        )
+
+    def _quality_storage(self, job: Job) -> Storage | None:
+        return storage_at(self.spark, job.sink.quality) if job.sink.quality else None
+
+    def _run(self, job: Job, rows: DataFrame, batches: "_Batches") -> RunningQuery:
         writer = rows.writeStream.foreachBatch(batches)
         writer = writer.option("checkpointLocation", f"{job.checkpoint}/spark")
         if job.trigger == AVAILABLE_NOW:
@@ -176,14 +222,14 @@ class Engine:
         return RunningQuery(writer.start(), batches)
 
     def _intake(self, job: Job, streams: Mapping[str, DataFrame]) -> DataFrame:
-        """The intake rows of all streams, each with the name of its stream."""
+        """The intake rows of all streams, with the IRI of their stream."""
         frames = [
-            self._rows_of(each, streams).withColumn(STREAM, F.lit(each.name))
-            for each in job.streams
+            self._rows_of(stream, streams).withColumn(STREAM, F.lit(stream.iri))
+            for stream in job.streams
         ]
         return reduce(DataFrame.unionByName, frames)
 
-    def _rows_of(self, stream: StreamJob, streams: Mapping[str, DataFrame]) -> DataFrame:
+    def _rows_of(self, stream: StreamSettings, streams: Mapping[str, DataFrame]) -> DataFrame:
         given = streams.get(stream.name)
         if given is not None:
             if not given.isStreaming:
@@ -195,6 +241,11 @@ class Engine:
                 f"engine.start(job, streams={{{stream.name!r}: frame}})"
             )
         return stream.source.stream(self.spark)
+
+
+def _check_names(kind: str, given: Iterable[str], known: Sequence[str]) -> None:
+    if unknown := [name for name in given if name not in known]:
+        raise InputError(f"the job has no {kind} {unknown[0]!r}; {nearest(unknown[0], known)}")
 
 
 def _static(job: Job) -> StaticTables | None:

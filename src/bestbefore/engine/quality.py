@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
-from bestbefore.job import ServiceJob
+from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import Outcome
 
 
@@ -69,7 +69,7 @@ class Answer:
     written_ms: int
 
 
-def quality_of(answer: Answer, services: Sequence[tuple[ServiceJob, Outcome]]) -> Quality:
+def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome]]) -> Quality:
     """The record of an evaluation, from its answer and what it did to the view of each service.
 
     Counts are sums over the services, the completeness is that of the least complete.

@@ -1,70 +1,14 @@
-"""Which evaluations are due: the instants of a query's windows against the watermark."""
+"""Which evaluations of a job are due: its windows against the watermark of its streams."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
 
 from bestbefore.engine.state import State
 from bestbefore.job.job import Job
 from bestbefore.query import CountWindow
-from bestbefore.windows import Instants, SlidingWindow
-from bestbefore.windows.timeline import Timeline
-
-# A leap in event time may make millions of empty windows due; past this many they are counted, not
-# answered one by one.
-_MOST_EVALUATIONS = 10_000
-
-
-@dataclass(frozen=True)
-class Due:
-    """The evaluations that became due, from first to last."""
-
-    timeline: Timeline
-    first: int
-    last: int
-
-    @property
-    def instants(self) -> Instants:
-        """The instants of the query."""
-        return self.timeline.instants
-
-    def answered(self, non_empty: Sequence[int]) -> list[int]:
-        """Those to answer: all that take place, or the non-empty where there are too many."""
-        if self.last - self.first < _MOST_EVALUATIONS:
-            return list(self.instants.due(self.first, self.last))
-        return [each for each in non_empty if self.instants.takes_place(each)]
-
-    def skipped(self, answered: int) -> int:
-        """How many evaluations are left out when so many are answered."""
-        if self.last - self.first < _MOST_EVALUATIONS:
-            return 0
-        return self.last - self.first + 1 - answered
-
-    def __len__(self) -> int:
-        return max(0, self.last - self.first + 1)
-
-
-def counts_elements(job: Job) -> bool:
-    """Whether the windows of a query are of so many elements, rather than of so much time."""
-    return any(isinstance(each.window.extent, CountWindow) for each in job.plan.windows)
-
-
-def shapes_of(job: Job) -> list[tuple[int, int]]:
-    """The width and slide of each window of the query."""
-    return [(each.window.width_ms, each.window.slide_ms) for each in job.plan.windows]
-
-
-def instants_of(job: Job, t0_ms: Sequence[int]) -> Instants:
-    """The instants of a query whose windows in time begin at these times."""
-    shapes = zip(shapes_of(job), t0_ms, strict=True)
-    return Instants(tuple(SlidingWindow(*shape, start) for shape, start in shapes))
-
-
-def first_evaluation(job: Job, instants: Instants, earliest_ms: int) -> int:
-    """The first evaluation that can see an element."""
-    times = [earliest_ms, instants.at(1)]
-    if job.full_windows_only:
-        times += [each.t0_ms + each.width_ms for each in instants.windows]
-    return instants.first_with(max(times))
+from bestbefore.spark.element_numbers import count_elements
+from bestbefore.windows import Due, Instants, SlidingWindow, Timeline
 
 
 def watermark_of(job: Job, state: State) -> int | None:
@@ -72,16 +16,58 @@ def watermark_of(job: Job, state: State) -> int | None:
 
     It follows the stream that is furthest behind, and begins when all have had an element.
     """
-    if state.latest_ms is None or any(each.name not in state.latest for each in job.streams):
+    if state.latest_ms is None or any(stream.iri not in state.latest for stream in job.streams):
         return None
     return state.latest_ms - job.allowed_lateness_ms
 
 
-def due_evaluations(job: Job, state: State) -> Due | None:
-    """What became due with the elements that the state knows of, for windows in time."""
+def with_start(job: Job, state: State, earliest_ms: int) -> State:
+    """The state after the first element: t0 is the last slide boundary before it."""
+    if state.t0_ms is not None or job.counts_elements:
+        return state
+    windows = [plan.window for plan in job.plan.windows]
+    instants = Instants.starting(
+        [(window.width_ms, window.slide_ms) for window in windows],
+        earliest_ms=earliest_ms,
+        t0_ms=job.t0_ms,
+    )
+    first = instants.first_evaluation(earliest_ms, full_windows_only=job.full_windows_only)
+    starts = tuple(window.t0_ms for window in instants.windows)
+    return replace(state, t0_ms=starts, first_evaluation=first, next_evaluation=first)
+
+
+def due_evaluations(
+    job: Job, state: State, elements: DataFrame
+) -> tuple[DataFrame, Due | None, State]:
+    """What became due with the elements of the buffer, and the elements as windows see them.
+
+    Where windows are of so many elements these are numbered first.
+    """
     watermark = watermark_of(job, state)
-    if state.t0_ms is None or watermark is None:
+    if watermark is None:
+        return elements, None, state
+    extent = job.plan.windows[0].window.extent
+    if isinstance(extent, CountWindow):
+        counted = count_elements(
+            elements,
+            SlidingWindow(extent.size, extent.step),
+            state.anchor,
+            watermark_ms=watermark,
+            first=state.next_evaluation,
+        )
+        return counted.elements, counted.due, replace(state, anchor=counted.anchor)
+    return elements, _due_in_time(job, state, watermark), state
+
+
+def _due_in_time(job: Job, state: State, watermark_ms: int) -> Due | None:
+    if state.t0_ms is None:
         return None
-    instants = instants_of(job, state.t0_ms)
-    due = Due(Timeline(instants), state.next_evaluation, instants.last_before(watermark))
+    windows = [plan.window for plan in job.plan.windows]
+    instants = Instants(
+        tuple(
+            SlidingWindow(window.width_ms, window.slide_ms, t0_ms)
+            for window, t0_ms in zip(windows, state.t0_ms, strict=True)
+        )
+    )
+    due = Due(Timeline(instants), state.next_evaluation, instants.last_before(watermark_ms))
     return due if len(due) else None

@@ -13,7 +13,7 @@ from bestbefore.checkpoint.ledger import close_evaluations
 from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
 from bestbefore.engine.state import State, ViewState
 from bestbefore.engine.view_start import change_intervals, open_view
-from bestbefore.job import ServiceJob
+from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import Moment, Outcome, Reply, Situation, maintain
 from bestbefore.service import Service
 from bestbefore.spark.columns import FRESH, WINDOW, column_of
@@ -87,7 +87,7 @@ class ServedView:
     `opened` is the state in which the view was found when the engine started.
     """
 
-    job: ServiceJob
+    job: ServiceSettings
     service: Service
     view: LocalView
     storage: Storage
@@ -160,7 +160,7 @@ class ServedView:
                     journal.forget(number)
 
 
-def _moment(evaluation: int, timeline: Timeline, job: ServiceJob) -> Moment:
+def _moment(evaluation: int, timeline: Timeline, job: ServiceSettings) -> Moment:
     """What a policy is told of the time; windows of elements have their mean step for a slide."""
     t_ms, slide_ms = timeline.at(evaluation), timeline.slide_ms
     if slide_ms is None:
@@ -168,7 +168,9 @@ def _moment(evaluation: int, timeline: Timeline, job: ServiceJob) -> Moment:
     return Moment(t_ms, slide_ms * timeline.instants.windows[0].overlap, slide_ms)
 
 
-def open_served(service: ServiceJob, client: Service, storage: Storage, state: State) -> ServedView:
+def open_served(
+    service: ServiceSettings, client: Service, storage: Storage, state: State
+) -> ServedView:
     """The view of a service as the last committed batch left it."""
     folder = StorageFolder(storage, f"services/{service.name}")
     view, opened = open_view(

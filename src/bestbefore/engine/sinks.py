@@ -1,14 +1,18 @@
 """Sinks: where the answers of a batch go."""
 
 import json
+import os
 import sys
 from typing import Protocol
 
-from pyspark.sql import DataFrame
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.errors import JobError
-from bestbefore.job.job import SinkJob
+from bestbefore.job.job import Job, SinkSettings
+from bestbefore.storage import local_path
 
 ANSWER = ("evaluation", "at", "window", "rows")
 _FILE_FORMATS = ("json", "parquet", "orc")
@@ -22,46 +26,87 @@ class Sink(Protocol):
     is repeated after a crash comes again under the same number.
     """
 
-    def __call__(self, answers: DataFrame, batch: int) -> None:
+    def __call__(self, answers: DataFrame, batch: int, /) -> None:
         """Write the answers of a batch."""
         ...
 
 
-def sink_of(job: SinkJob) -> Sink:
-    """The sink that a job names."""
-    if job.format == _STDOUT:
-        return _print
-    if job.mode == "append":
-        return _append(job)
-    if job.format not in _FILE_FORMATS:
+def check_output(job: Job, *, sink_given: bool = False) -> None:
+    """Refuse what can be known to be wrong with where a job writes, before Spark is started.
+
+    A sink that the caller has given stands in for the job's own.
+    """
+    if job.sink.quality is not None:
+        _check_folder("sink.quality", job.sink.quality)
+    _check_folder("checkpoint.path", job.checkpoint)
+    if not sink_given:
+        _check_sink(job.sink)
+
+
+def _check_sink(sink: SinkSettings) -> None:
+    if sink.mode == "overwrite-batch" and sink.format not in (*_FILE_FORMATS, _STDOUT):
         raise JobError(
-            f"sink.format = {job.format!r} cannot overwrite a repeated batch: set sink.mode = "
+            f"sink.format = {sink.format!r} cannot overwrite a repeated batch: set sink.mode = "
             f"'append' (at least once; rows carry their evaluation), or use one of "
             f"{', '.join((*_FILE_FORMATS, _STDOUT))}"
         )
-    return _overwrite(job)
+    if sink.format in _FILE_FORMATS:
+        if sink.path is None:
+            raise JobError(f"sink.path is missing: format {sink.format!r} writes into a folder")
+        _check_folder("sink.path", sink.path)
 
 
-def _overwrite(job: SinkJob) -> Sink:
+def sink_of(settings: SinkSettings, spark: SparkSession) -> Sink:
+    """The sink that a job names; a format that Spark does not have is refused."""
+    if settings.format == _STDOUT:
+        return _print
+    _check_format(settings.format, spark)
+    return _append(settings) if settings.mode == "append" else _overwrite(settings)
+
+
+def _check_folder(key: str, path: str) -> None:
+    """Refuse a path of this machine where no folder is or can be made."""
+    folder = local_path(path)
+    if folder is None:
+        return
+    there = next(one for one in (folder.absolute(), *folder.absolute().parents) if one.exists())
+    if not there.is_dir():
+        raise JobError(f"{key} = {path!r}: {there} is a file, and a folder is needed there")
+    if not os.access(there, os.W_OK):
+        raise JobError(f"{key} = {path!r}: {there} cannot be written to")
+
+
+def _check_format(name: str, spark: SparkSession) -> None:
+    """Refuse an unknown format: reading nothing with it fails for that reason, or for another."""
+    try:
+        spark.read.format(name).load()
+    except (PySparkException, Py4JJavaError) as error:
+        text = str(error)
+        if "DATA_SOURCE_NOT_FOUND" in text or "Failed to find" in text:
+            raise JobError(
+                f"sink.format = {name!r}: Spark has no such format; use one of "
+                f"{', '.join((*_FILE_FORMATS, _STDOUT))}, or start Spark with the package that "
+                "brings it"
+            ) from None
+
+
+def _overwrite(settings: SinkSettings) -> Sink:
     """Files in a folder per batch: a repeated batch replaces its own, so answers come once."""
 
     def write(answers: DataFrame, batch: int) -> None:
-        writer = answers.write.format(job.format).mode("overwrite").options(**job.options)
-        writer.save(f"{job.path}/batch={batch:012d}")
+        writer = answers.write.format(settings.format).mode("overwrite")
+        writer.options(**settings.options).save(f"{settings.path}/batch={batch:012d}")
 
     return write
 
 
-def _append(job: SinkJob) -> Sink:
+def _append(settings: SinkSettings) -> Sink:
     """Any Spark format, at least once: after a crash an evaluation may come a second time."""
 
-    def write(answers: DataFrame, batch: int) -> None:  # noqa: ARG001
-        rows = _for_kafka(answers) if job.format == "kafka" else answers
-        writer = rows.write.format(job.format).mode("append").options(**job.options)
-        if job.path and job.format in _FILE_FORMATS:
-            writer.save(job.path)
-        else:
-            writer.save()
+    def write(answers: DataFrame, _: int) -> None:
+        rows = _for_kafka(answers) if settings.format == "kafka" else answers
+        writer = rows.write.format(settings.format).mode("append").options(**settings.options)
+        writer.save(settings.path if settings.format in _FILE_FORMATS else None)
 
     return write
 
@@ -71,8 +116,8 @@ def _for_kafka(answers: DataFrame) -> DataFrame:
     return answers.select(F.col("evaluation").cast("string").alias("key"), value)
 
 
-def _print(answers: DataFrame, batch: int) -> None:  # noqa: ARG001
+def _print(answers: DataFrame, _: int) -> None:
     lines = answers.select("evaluation", F.to_json(F.struct(*ANSWER)).alias("line")).collect()
-    for _, line in sorted(lines):
+    for _evaluation, line in sorted(lines):
         sys.stdout.write(json.dumps(json.loads(line), ensure_ascii=False) + "\n")
     sys.stdout.flush()

@@ -2,28 +2,18 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from bestbefore.errors import StateError
+from bestbefore.errors import InputError, StateError
+from bestbefore.job.job import Job
+from bestbefore.query import ContinuousQuery, parse_query, print_query
 from bestbefore.spark.buffer import Segment
+from bestbefore.spark.element_numbers import Anchor
+from bestbefore.spark.needed_elements import NeededElements, Shape
 from bestbefore.storage import Storage
 
-FORMAT = 3
-
-
-@dataclass(frozen=True)
-class Anchor:
-    """The last element that no window to come needs, where windows are of so many elements."""
-
-    number: int = 0
-    time_ms: int = 0
-    s: str = ""
-    p: str = ""
-    o: str = ""
-
-
-ALL_ELEMENTS = "true"
+FORMAT = 4
 
 
 @dataclass(frozen=True)
@@ -39,8 +29,8 @@ class ViewState:
 class State:
     """Where the query stands: what the next batch goes on from.
 
-    `needed` is the condition on the elements that the buffer keeps; `answered` names the rows of
-    the last answer, which ISTREAM and DSTREAM compare with.
+    `latest` has the time of the latest element by the IRI of its stream, `needed` what the buffer
+    keeps; `answered` names the rows of the last answer, which ISTREAM and DSTREAM compare with.
     """
 
     query: str
@@ -51,7 +41,7 @@ class State:
     next_evaluation: int = 1
     latest: Mapping[str, int] = field(default_factory=dict)
     segments: tuple[Segment, ...] = ()
-    needed: str = ALL_ELEMENTS
+    needed: NeededElements = field(default_factory=NeededElements)
     views: Mapping[str, ViewState] = field(default_factory=dict)
     anchor: Anchor = field(default_factory=Anchor)
     answered: str = ""
@@ -66,6 +56,11 @@ class State:
     def taken_in(self) -> tuple[int, int, int]:
         """All elements, late ones and quarantined lines so far."""
         return self.elements, self.late, self.quarantined
+
+    @property
+    def evaluations(self) -> int:
+        """How many evaluations were due so far."""
+        return self.next_evaluation - self.first_evaluation
 
     @property
     def latest_ms(self) -> int | None:
@@ -83,12 +78,15 @@ class Commits:
 
     storage: Storage
 
-    def latest(self, query: str) -> State:
-        """The state of the last committed batch, or a new one; of another query, an error."""
+    def latest(self, job: Job) -> State:
+        """The state that a job goes on from: of its last committed batch, or a new one.
+
+        A state of another query, or one that has let go of what the job needs, is an error.
+        """
         names = self.storage.names("commits")
         content = self.storage.read(f"commits/{names[-1]}") if names else None
         if content is None:
-            return State(query)
+            return State(print_query(job.query), needed=job.needed_elements)
         fields = json.loads(content)
         if (found := fields.pop("format")) != FORMAT:
             way_out = "upgrade bestbefore" if found > FORMAT else "finish it with an older version"
@@ -97,12 +95,28 @@ class Commits:
                 f"{FORMAT}: {way_out}, or use another checkpoint.path"
             )
         state = _read(fields)
-        if state.query != query:
+        if not _is_text_of(job.query, state.query):
             raise StateError(
                 f"the checkpoint {self.storage.root} belongs to another query: "
                 "use another checkpoint.path, or remove that folder to start anew"
             )
-        return state
+        self._check_needed(job, state)
+        return replace(state, needed=job.needed_elements)
+
+    def _check_needed(self, job: Job, state: State) -> None:
+        for stream, shape in job.needed_elements.beyond(state.needed):
+            if job.needs_whole_windows:
+                reason = f"query.report = {job.report.strategy.value!r} looks at whole windows"
+                way_out = "leave the report as it was"
+            else:
+                wanted = " ".join(term or "_" for term in shape)
+                reason = f"the query looks at {wanted} too (_ is any term)"
+                way_out = "finish it with an older version"
+            raise StateError(
+                f"the checkpoint {self.storage.root} keeps only a part of the stream <{stream}>, "
+                f"what the query's patterns looked at, and {reason}: {way_out}, or use another "
+                "checkpoint.path"
+            )
 
     def commit(self, state: State) -> None:
         """Make a batch final; the one before is kept, older ones are dropped."""
@@ -113,15 +127,34 @@ class Commits:
 
 def _read(fields: dict[str, Any]) -> State:
     t0_ms = fields.pop("t0_ms")
-    views = {name: ViewState(**each) for name, each in fields.pop("views").items()}
+    views = {name: ViewState(**view) for name, view in fields.pop("views").items()}
     return State(
         t0_ms=None if t0_ms is None else tuple(t0_ms),
-        segments=tuple(Segment(**each) for each in fields.pop("segments")),
+        segments=tuple(Segment(**segment) for segment in fields.pop("segments")),
+        needed=_read_needed(fields.pop("needed")["shapes"]),
         reported=tuple(fields.pop("reported")),
         views=views,
         anchor=Anchor(**fields.pop("anchor")),
         **fields,
     )
+
+
+def _read_needed(streams: dict[str, list[list[str | None]]]) -> NeededElements:
+    shapes = {iri: tuple(map(_shape, found)) for iri, found in streams.items()}
+    return NeededElements(shapes)
+
+
+def _shape(terms: list[str | None]) -> Shape:
+    subject, predicate, object_ = terms
+    return subject, predicate, object_
+
+
+def _is_text_of(query: ContinuousQuery, text: str) -> bool:
+    """Whether a text, as this or another version printed it, is that of a query."""
+    try:
+        return text == print_query(query) or parse_query(text) == query
+    except InputError:
+        return False
 
 
 def _name(batch: int) -> str:

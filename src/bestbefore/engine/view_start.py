@@ -8,7 +8,7 @@ from pathlib import Path
 from bestbefore.checkpoint import Journal, load_snapshot, save_snapshot
 from bestbefore.engine.state import ViewState
 from bestbefore.errors import StateError
-from bestbefore.job import ServiceJob
+from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import apply_outcome
 from bestbefore.query import Threshold
 from bestbefore.query.printing import print_pattern
@@ -31,7 +31,7 @@ _INTERVAL = "bestbefore_interval"
 _INITIAL = "initial"
 
 
-def service_pattern(job: ServiceJob) -> ServicePattern:
+def service_pattern(job: ServiceSettings) -> ServicePattern:
     """The SERVICE pattern as the client asks for it, with a change interval that is remote."""
     intervals = change_intervals(job)
     predicate, optional = job.view.interval_predicate, ""
@@ -46,7 +46,7 @@ def service_pattern(job: ServiceJob) -> ServicePattern:
     )
 
 
-def change_intervals(job: ServiceJob) -> ChangeIntervals:
+def change_intervals(job: ServiceSettings) -> ChangeIntervals:
     """Where the rows of the service state change intervals, if they do."""
     names = tuple(each.name for each in job.plan.variables)
     remote = job.view.interval_predicate is not None
@@ -60,7 +60,7 @@ def change_intervals(job: ServiceJob) -> ChangeIntervals:
 
 
 def open_view(
-    job: ServiceJob,
+    job: ServiceSettings,
     storage: Storage,
     service: Service,
     state: ViewState,
@@ -93,7 +93,7 @@ def _replay(view: LocalView, journal: Journal, *, after: int, until: int) -> Non
             view.compact()
 
 
-def _check(view: LocalView, job: ServiceJob, storage: Storage) -> None:
+def _check(view: LocalView, job: ServiceSettings, storage: Storage) -> None:
     """Refuse to go on with a view that the job does not describe."""
     if view.key != job.refresh_key:
         found, wanted = (
@@ -111,7 +111,7 @@ def _check(view: LocalView, job: ServiceJob, storage: Storage) -> None:
         )
 
 
-def _initial(job: ServiceJob, service: Service, intervals: ChangeIntervals) -> LocalView:
+def _initial(job: ServiceSettings, service: Service, intervals: ChangeIntervals) -> LocalView:
     """All that the service has; with a capacity nothing yet, for who knows what will be needed."""
     from_file = _file_intervals(job)
     rows = service.load().rows if job.view.capacity is None else ()
@@ -128,7 +128,7 @@ def _initial(job: ServiceJob, service: Service, intervals: ChangeIntervals) -> L
     return view
 
 
-def _rates(job: ServiceJob) -> ChangeRates | None:
+def _rates(job: ServiceSettings) -> ChangeRates | None:
     """Rates of no unit yet, where change intervals are to be learned."""
     if not job.view.learned:
         return None
@@ -136,7 +136,7 @@ def _rates(job: ServiceJob) -> ChangeRates | None:
     return ChangeRates(0, width_ms=window.width_ms, slide_ms=window.slide_ms)
 
 
-def _defaults(job: ServiceJob, intervals: ChangeIntervals) -> UnitDefaults:
+def _defaults(job: ServiceSettings, intervals: ChangeIntervals) -> UnitDefaults:
     threshold, pattern = job.threshold, service_pattern(job)
     return UnitDefaults(
         interval_ms=job.view.change_interval_ms or job.window.width_ms,
@@ -146,7 +146,7 @@ def _defaults(job: ServiceJob, intervals: ChangeIntervals) -> UnitDefaults:
     )
 
 
-def _file_intervals(job: ServiceJob) -> Mapping[Key, int]:
+def _file_intervals(job: ServiceSettings) -> Mapping[Key, int]:
     if not job.view.interval_file:
         return {}
     file, unit_ms = Path(job.view.interval_file), job.view.interval_unit_ms

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bestbefore.errors import InputError, PolicyError
 from bestbefore.maintenance import Policy, resolve_policy
+from bestbefore.registry import load_module, own_modules
 from bestbefore.simulator import Scenario, Setting, run
 from bestbefore.simulator.answers import AGGREGATES
 from bestbefore.simulator.result import Series
@@ -113,8 +114,11 @@ def run_on_spark(
     """The series of each task, run where Spark has room; the scenario is sent once per worker."""
     context = spark.sparkContext
     shared = context.broadcast((scenario, setting))
+    modules = own_modules()
 
     def run_some(part: Iterable[tuple[int, Task]]) -> Iterable[tuple[int, Series]]:
+        for name, folder in modules.items():
+            load_module(name, folder=folder, where="policies of your own")
         return [(number, _run(*shared.value, task)) for number, task in part]
 
     slices = min(len(tasks), 4 * context.defaultParallelism)

@@ -1,8 +1,9 @@
-"""What a job means, for people: effective settings, algebra and keys."""
+"""What a job or a query means, for people: effective settings, algebra, keys and Spark plans."""
 
 from dataclasses import fields, is_dataclass
+from typing import TYPE_CHECKING
 
-from bestbefore.job.job import Job, ServiceJob
+from bestbefore.job.job import Job, ServiceSettings
 from bestbefore.maintenance.replacement import Replacement, replacements
 from bestbefore.query import (
     ContinuousQuery,
@@ -14,13 +15,37 @@ from bestbefore.query import (
     Variable,
     WindowPlan,
     describe_algebra,
+    parse_query,
+    plan,
     print_query,
 )
+from bestbefore.spark.explained_plans import describe_plans
 from bestbefore.spark.sources import mapping_of
 from bestbefore.time import format_duration
 from bestbefore.windows import SlidingWindow
 
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
 Sections = list[tuple[str, str]]
+
+
+def explain(what: Job | ContinuousQuery | str, *, spark: "SparkSession | None" = None) -> str:
+    """What would run, as text: of a job, of a query, or of a query's text.
+
+    A session adds the Spark plans of the query's two jobs.
+    """
+    sections: Sections = []
+    if isinstance(what, Job):
+        query, query_plan = what.query, what.plan
+        sections += describe_job(what)
+    else:
+        query = parse_query(what) if isinstance(what, str) else what
+        query_plan = plan(query)
+    sections += describe_query(query, query_plan)
+    if spark is not None:
+        sections += describe_plans(spark, query, query_plan)
+    return "\n".join(f"── {title} ──\n{text.rstrip()}\n" for title, text in sections)
 
 
 def describe_job(job: Job) -> Sections:
@@ -47,57 +72,57 @@ def _row_mappings(job: Job) -> Sections:
     return sections
 
 
-def _service_settings(service: ServiceJob) -> list[str]:
+def _service_settings(service: ServiceSettings) -> list[str]:
     lines = [f"policy.name = {service.policy.name}", f"budget.refreshes = {service.budget}"]
     lines.append(f"policy.seed = {service.seed}")
     return lines + _settings("client", service.client) + _settings("view", service.view)
 
 
-def _maintenance(job: ServiceJob) -> list[str]:
-    policy = job.policy
-    lines = [_units(job)]
+def _maintenance(service: ServiceSettings) -> list[str]:
+    policy = service.policy
+    lines = [_units(service)]
     if policy.flexible:
-        horizon = _stand_in(job.window).overlap
+        horizon, budget = _stand_in(service.window).overlap, service.budget
         lines.append(
-            f"allocation: flexible, {job.budget} refreshes per evaluation on average; at most "
-            f"{horizon * job.budget} saved for later, {(horizon - 1) * job.budget} borrowed from it"
+            f"allocation: flexible, {budget} refreshes per evaluation on average; at most "
+            f"{horizon * budget} saved for later, {(horizon - 1) * budget} borrowed from it"
         )
     else:
-        lines.append(f"allocation: fixed, {job.budget} refreshes at each evaluation")
-    if job.view.capacity is None:
+        lines.append(f"allocation: fixed, {service.budget} refreshes at each evaluation")
+    if service.view.capacity is None:
         lines.append("capacity: none; the view starts with all that the service has")
     else:
-        lines.append(f"capacity: {job.view.capacity} units; the view starts empty")
+        lines.append(f"capacity: {service.view.capacity} units; the view starts empty")
         lines.append(f"replacement: {_replacement(policy.replacement)}")
-    return lines + _thresholds(job)
+    return lines + _thresholds(service)
 
 
-def _units(job: ServiceJob) -> str:
+def _units(service: ServiceSettings) -> str:
     unit, joined = (
-        ", ".join(f"?{name}" for name in key) for key in (job.refresh_key, job.join_key)
+        ", ".join(f"?{name}" for name in key) for key in (service.refresh_key, service.join_key)
     )
     line = f"unit: all view rows with the same {unit}; one refresh replaces them"
-    if job.refresh_key == job.join_key:
+    if service.refresh_key == service.join_key:
         return f"{line}\njoin key: {joined}, one unit each (1:1)"
     return f"{line}\njoin key: {joined}; view rows link join keys with units (M:N)"
 
 
-def _thresholds(job: ServiceJob) -> list[str]:
+def _thresholds(service: ServiceSettings) -> list[str]:
     """The FILTER that Filter rankers look at, and those that they do not."""
-    if job.threshold is None:
+    if service.threshold is None:
         return []
-    first, *others = map(str, job.plan.thresholds)
+    first, *others = map(str, service.plan.thresholds)
     unused = f"; Filter rankers do not look at {', '.join(others)}" if others else ""
     return [f"FILTER threshold: {first}{unused}"]
 
 
-def describe_query(query: ContinuousQuery, plan: QueryPlan) -> Sections:
+def describe_query(query: ContinuousQuery, query_plan: QueryPlan) -> Sections:
     """The query in RSP-QL, its algebra after rewriting, its windows, join keys and units."""
-    windows = [line for each in plan.windows for line in _window_lines(each)]
-    services = [line for each in plan.services for line in _service_lines(each)]
+    windows = [line for window in query_plan.windows for line in _window_lines(window)]
+    services = [line for service in query_plan.services for line in _service_lines(service)]
     sections = [
         ("query", print_query(query)),
-        ("algebra", describe_algebra(plan.around)),
+        ("algebra", describe_algebra(query_plan.around)),
         ("windows", "\n".join(windows)),
     ]
     return [*sections, ("services", "\n".join(services))] if services else sections
@@ -105,7 +130,7 @@ def describe_query(query: ContinuousQuery, plan: QueryPlan) -> Sections:
 
 def _service_lines(plan: ServicePlan) -> list[str]:
     key = _names(plan.join_key)
-    names = dict.fromkeys(f"<{each.name}>" for each in plan.windows)
+    names = dict.fromkeys(f"<{window.name}>" for window in plan.windows)
     windows = (" or " if plan.alternative else " and ").join(names)
     lines = [
         f"service: <{plan.iri}>, variables: {_names(plan.variables)}",
@@ -115,7 +140,7 @@ def _service_lines(plan: ServicePlan) -> list[str]:
             "otherwise; one refresh replaces them"
         ),
     ]
-    return lines + [f"FILTER threshold: {each}" for each in plan.thresholds]
+    return lines + [f"FILTER threshold: {threshold}" for threshold in plan.thresholds]
 
 
 def _window_lines(plan: WindowPlan) -> list[str]:
@@ -125,7 +150,7 @@ def _window_lines(plan: WindowPlan) -> list[str]:
             spans = f"width {format_duration(width)}, slide {format_duration(slide)}"
         case CountWindow(size, step):
             spans = f"{size} elements, moving on by {step}"
-    streams = ", ".join(f"<{each}>" for each in window.streams)
+    streams = ", ".join(f"<{stream}>" for stream in window.streams)
     return [
         f"window: <{window.name}> over {streams}, {spans}, variables: {_names(plan.variables)}",
         f"used outside: {_names(plan.outputs) or 'nothing but how many mappings there are'}",
@@ -141,7 +166,7 @@ def _stand_in(window: NamedWindow) -> SlidingWindow:
 
 def _replacement(replacement: Replacement) -> str:
     name = next(name for name, kind in replacements.items() if isinstance(replacement, kind))
-    given = [f"{each.name}={getattr(replacement, each.name)}" for each in fields(replacement)]  # type: ignore[arg-type]
+    given = [f"{one.name}={getattr(replacement, one.name)}" for one in fields(replacement)]  # type: ignore[arg-type]
     return f"{name}({', '.join(given)})" if given else name
 
 
@@ -149,11 +174,11 @@ def _settings(name: str, value: object) -> list[str]:
     if not is_dataclass(value):
         return [f"{name} = {value}"]
     lines = []
-    for each in fields(value):
-        if each.repr:
-            lines += _settings(f"{name}.{each.name}", getattr(value, each.name))
+    for setting in fields(value):
+        if setting.repr:
+            lines += _settings(f"{name}.{setting.name}", getattr(value, setting.name))
     return lines
 
 
 def _names(variables: tuple[Variable, ...]) -> str:
-    return ", ".join(f"?{each.name}" for each in variables)
+    return ", ".join(f"?{variable.name}" for variable in variables)

@@ -1,4 +1,4 @@
-"""A job: everything the engine needs to run one continuous query."""
+"""The job: everything that the user configured for one continuous query."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,16 +6,27 @@ from pathlib import Path
 from typing import Literal
 
 from bestbefore.maintenance import Policy
-from bestbefore.query import ContinuousQuery, NamedWindow, QueryPlan, ServicePlan, Threshold
+from bestbefore.query import (
+    ContinuousQuery,
+    CountWindow,
+    Describe,
+    NamedWindow,
+    QueryPlan,
+    ServicePlan,
+    Threshold,
+)
 from bestbefore.service import ClientSettings
+from bestbefore.service.kinds import PluggedService
+from bestbefore.spark.needed_elements import ANY, NeededElements, Shape, shape_of
 from bestbefore.spark.sources import Source
-from bestbefore.windows.reports import ReportSetting
+from bestbefore.windows import ReportSetting, ReportStrategy
 
 AVAILABLE_NOW = "available-now"
+_BY_CONTENT = (ReportStrategy.CONTENT_CHANGE, ReportStrategy.NON_EMPTY)
 
 
 @dataclass(frozen=True)
-class StreamJob:
+class StreamSettings:
     """A stream: where it comes from and how late its elements may be."""
 
     name: str
@@ -26,7 +37,7 @@ class StreamJob:
 
 
 @dataclass(frozen=True)
-class ViewJob:
+class ViewSettings:
     """The local view: its units, how many it may hold, and where their change intervals come from.
 
     Units are named by the variables of the refresh key; without one, by the join key. Plain numbers
@@ -45,7 +56,7 @@ class ViewJob:
 
 
 @dataclass(frozen=True)
-class SinkJob:
+class SinkSettings:
     """Where the answers go, in which Spark format, and where their quality records go."""
 
     format: str = "json"
@@ -56,22 +67,22 @@ class SinkJob:
 
 
 @dataclass(frozen=True)
-class ServiceJob:
-    """A SERVICE of the query: its endpoint, its budget, its policy and its local view."""
+class ServiceSettings:
+    """A SERVICE of the query: who answers it, its budget, its policy and its local view."""
 
     name: str
     plan: ServicePlan
     window: NamedWindow
-    client: ClientSettings
+    client: ClientSettings | PluggedService
     budget: int
     policy: Policy
-    view: ViewJob
+    view: ViewSettings
     seed: int = 0
 
     @property
     def join_key(self) -> tuple[str, ...]:
         """The names of the variables that WINDOW and SERVICE share."""
-        return tuple(each.name for each in self.plan.join_key)
+        return tuple(variable.name for variable in self.plan.join_key)
 
     @property
     def threshold(self) -> Threshold | None:
@@ -90,9 +101,9 @@ class Job:
 
     query: ContinuousQuery
     plan: QueryPlan
-    streams: tuple[StreamJob, ...]
-    services: tuple[ServiceJob, ...]
-    sink: SinkJob
+    streams: tuple[StreamSettings, ...]
+    services: tuple[ServiceSettings, ...]
+    sink: SinkSettings
     checkpoint: str
     graphs: Mapping[str, Path] = field(default_factory=dict)
     report: ReportSetting = field(default_factory=ReportSetting)
@@ -103,16 +114,34 @@ class Job:
     @property
     def allowed_lateness_ms(self) -> int:
         """How long windows wait for stragglers: as long as the latest stream may be late."""
-        return max(each.allowed_lateness_ms for each in self.streams)
-
-    def streams_of_windows(self) -> tuple[tuple[str, ...], ...]:
-        """The names of the streams of each WINDOW clause."""
-        return tuple(
-            tuple(each.name for each in self.streams if each.iri in window.window.streams)
-            for window in self.plan.windows
-        )
+        return max(stream.allowed_lateness_ms for stream in self.streams)
 
     @property
     def clock_skew_ms(self) -> int:
         """How far ahead of the clock an element may be."""
-        return max(each.clock_skew_ms for each in self.streams)
+        return max(stream.clock_skew_ms for stream in self.streams)
+
+    @property
+    def counts_elements(self) -> bool:
+        """Whether its windows are of so many elements, rather than of so much time."""
+        return any(isinstance(plan.window.extent, CountWindow) for plan in self.plan.windows)
+
+    @property
+    def needs_whole_windows(self) -> bool:
+        """Whether elements count that no pattern looks at: by their number, or as content."""
+        by_content = self.report.strategy in _BY_CONTENT
+        return by_content or self.counts_elements or isinstance(self.query.form, Describe)
+
+    @property
+    def needed_elements(self) -> NeededElements:
+        """The elements of each stream that a window can ever look at."""
+        shapes: dict[str, tuple[Shape, ...]] = {stream.iri: () for stream in self.streams}
+        for plan in self.plan.windows:
+            found = (ANY,) if self.needs_whole_windows else tuple(map(shape_of, plan.needed))
+            for iri in plan.window.streams:
+                shapes[iri] = tuple(dict.fromkeys((*shapes[iri], *found)))
+        return NeededElements(shapes)
+
+    def streams_of_windows(self) -> tuple[tuple[str, ...], ...]:
+        """The IRIs of the streams of each WINDOW clause."""
+        return tuple(plan.window.streams for plan in self.plan.windows)

@@ -6,15 +6,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bestbefore.errors import JobError, nearest
-from bestbefore.job.checks import check_windows
-from bestbefore.job.job import AVAILABLE_NOW, Job, SinkJob
-from bestbefore.job.names import sections_for
-from bestbefore.job.section import Section, located
+from bestbefore.errors import JobError, UnsupportedSparql, nearest
+from bestbefore.job.job import AVAILABLE_NOW, Job, SinkSettings
+from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.services import read_services
 from bestbefore.job.streams import read_streams
-from bestbefore.query import ContinuousQuery, parse_query, plan
-from bestbefore.windows.reports import ReportSetting, ReportStrategy
+from bestbefore.query import ContinuousQuery, CountWindow, QueryPlan, parse_query, plan
+from bestbefore.windows import ReportSetting, ReportStrategy
 
 _SECTIONS = (
     "query",
@@ -56,7 +54,7 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     query_section = _section(tables, "query")
     query = parse_query(_query_text(query_section, base))
     query_plan = plan(query)
-    check_windows(query_plan)
+    _check_windows(query_plan)
     checkpoint_section = _section(tables, "checkpoint")
     _section(tables, "qos").finish()
     job = Job(
@@ -93,14 +91,25 @@ def _query_text(section: Section, base: Path) -> str:
     return path.read_text(encoding="utf-8")
 
 
+def _check_windows(query_plan: QueryPlan) -> None:
+    """Refuse windows of so many elements beside others: they share no instants."""
+    windows = [clause.window for clause in query_plan.windows]
+    counted = [window for window in windows if isinstance(window.extent, CountWindow)]
+    if counted and len(windows) > 1:
+        raise UnsupportedSparql(
+            f"the window <{counted[0].name}> counts elements and stands beside others; a query may "
+            "have one WINDOW clause of so many elements, or any number of them in time"
+        )
+
+
 def _streams_of(query: ContinuousQuery) -> tuple[str, ...]:
     """The streams of the query's windows, each once, in the query's order."""
     return tuple(dict.fromkeys(iri for window in query.windows for iri in window.streams))
 
 
-def _sink(section: Section, base: Path) -> SinkJob:
+def _sink(section: Section, base: Path) -> SinkSettings:
     path = located(base, section.text("path", "answers"))
-    sink = SinkJob(
+    sink = SinkSettings(
         format=section.text("format", "json") or "json",
         path=path,
         mode=section.choice("mode", ("overwrite-batch", "append"), "overwrite-batch"),  # type: ignore[arg-type]

@@ -1,62 +1,61 @@
-"""The services of a job file: endpoints, each with its budget, policy and local view."""
+"""The services of a job file: who answers each SERVICE, its budget, its policy and its view."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bestbefore.errors import JobError, UnsupportedSparql, nearest
-from bestbefore.job.checks import check_service
-from bestbefore.job.job import ServiceJob, ViewJob
-from bestbefore.job.names import sections_for
-from bestbefore.job.section import Section, located
-from bestbefore.maintenance import resolve_policy
-from bestbefore.query import NamedWindow, QueryPlan, ServicePlan
+from bestbefore.job.job import ServiceSettings, ViewSettings
+from bestbefore.job.sections import Section, located, sections_for
+from bestbefore.maintenance import Need, Policy, resolve_policy
+from bestbefore.query import CountWindow, NamedWindow, QueryPlan, ServicePlan
+from bestbefore.registry import SERVICES, load_entry_points, load_module
 from bestbefore.service import ClientSettings
+from bestbefore.service.kinds import SPARQL, PluggedService, service_kinds
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # What a service may have for itself, and takes from the whole job otherwise.
 _OWN = ("budget", "policy", "view")
 
 
-def read_services(tables: Mapping[str, Any], plan: QueryPlan, base: Path) -> tuple[ServiceJob, ...]:
+def read_services(
+    tables: Mapping[str, Any], plan: QueryPlan, base: Path
+) -> tuple[ServiceSettings, ...]:
     """The services of the query in its order; what none of them reads is refused."""
-    sections = sections_for(tables, "services", list(dict.fromkeys(s.iri for s in plan.services)))
+    iris = list(dict.fromkeys(service.iri for service in plan.services))
+    sections = sections_for(tables, "services", iris)
     shared = {name: Section(name, tables.get(name, {})) for name in _OWN}
-    jobs = tuple(
-        _service(each, sections[each.iri], shared, plan=plan, number=number, base=base)
-        for number, each in enumerate(plan.services)
+    services = tuple(
+        _service(number, sections[service.iri], shared, plan=plan, base=base)
+        for number, service in enumerate(plan.services)
     )
     for section in sections.values():
         section.finish()
-    return jobs
+    return services
 
 
 def _service(
-    plan_of: ServicePlan,
-    section: Section,
-    shared: Mapping[str, Section],
-    *,
-    plan: QueryPlan,
-    number: int,
-    base: Path,
-) -> ServiceJob:
+    number: int, section: Section, shared: Mapping[str, Section], *, plan: QueryPlan, base: Path
+) -> ServiceSettings:
+    """The settings of the service clause of this number."""
+    clause = plan.services[number]
     own = {name: _own(section, name, shared[name]) for name in _OWN}
     name = section.name.removeprefix("services.")
-    earlier = [each.iri for each in plan.services[:number]].count(plan_of.iri)
-    job = ServiceJob(
+    earlier = [service.iri for service in plan.services[:number]].count(clause.iri)
+    settings = ServiceSettings(
         name=f"{name}-{earlier + 1}" if earlier else name,
-        plan=plan_of,
-        window=_window(plan_of, plan),
-        client=_client(section, plan_of),
+        plan=clause,
+        window=_window(clause, plan),
+        client=_client(section, clause, base),
         budget=own["budget"].integer("refreshes", 10),
-        policy=resolve_policy(own["policy"].text("name", "WSJ-WBM") or ""),
+        policy=_policy(own["policy"], base),
         seed=own["policy"].integer("seed", 0),
-        view=_view(own["view"], plan_of, base),
+        view=_view(own["view"], clause, base),
     )
-    check_service(job)
-    for each in own.values():
-        each.finish()
-    return job
+    _check(settings)
+    for used in own.values():
+        used.finish()
+    return settings
 
 
 def _own(section: Section, name: str, shared: Section) -> Section:
@@ -65,16 +64,39 @@ def _own(section: Section, name: str, shared: Section) -> Section:
     return shared if table is None else Section(f"{section.name}.{name}", {**shared.table, **table})
 
 
-def _window(plan_of: ServicePlan, plan: QueryPlan) -> NamedWindow:
+def _window(clause: ServicePlan, plan: QueryPlan) -> NamedWindow:
     """The window whose width and slide say how long a join key is needed."""
-    windows = [each.window for each in plan.windows if each.clause in plan_of.windows]
+    windows = [window.window for window in plan.windows if window.clause in clause.windows]
     if not windows:
-        raise UnsupportedSparql(f"SERVICE <{plan_of.iri}> shares no variable with a WINDOW")
+        raise UnsupportedSparql(f"SERVICE <{clause.iri}> shares no variable with a WINDOW")
     return windows[0]
 
 
-def _client(section: Section, plan_of: ServicePlan) -> ClientSettings:
-    given: dict[str, Any] = {"endpoint": section.text("endpoint", plan_of.iri)}
+def _policy(section: Section, base: Path) -> Policy:
+    _load_own_module(section, base)
+    return resolve_policy(section.text("name", "WSJ-WBM") or "")
+
+
+def _load_own_module(section: Section, base: Path) -> None:
+    """Import the module of the user's own that a section names, for what it registers."""
+    if module := section.text("module"):
+        load_module(module, folder=base, where=f"{section.name}.module")
+
+
+def _client(section: Section, clause: ServicePlan, base: Path) -> ClientSettings | PluggedService:
+    _load_own_module(section, base)
+    kind = section.text("kind", SPARQL) or SPARQL
+    if kind == SPARQL:
+        return _sparql_client(section, clause)
+    load_entry_points(SERVICES)
+    if kind not in service_kinds:
+        known = nearest(kind, (SPARQL, *service_kinds))
+        raise JobError(f"{section.name}.kind = {kind!r} is no kind of service; {known}")
+    return PluggedService(kind, section.rest("iri", "kind", "module", *_OWN))
+
+
+def _sparql_client(section: Section, clause: ServicePlan) -> ClientSettings:
+    given: dict[str, Any] = {"endpoint": section.text("endpoint", clause.iri)}
     for key in ("units_per_request", "connections", "attempts", "page_rows", "max_rows"):
         if (value := section.optional_integer(key)) is not None:
             given[key] = value
@@ -87,20 +109,20 @@ def _client(section: Section, plan_of: ServicePlan) -> ClientSettings:
     return ClientSettings(**given)
 
 
-def _view(section: Section, plan_of: ServicePlan, base: Path) -> ViewJob:
+def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
     sources = ("interval_variable", "interval_predicate", "interval_file")
     given = [key for key in sources if section.text(key)]
     if len(given) > 1:
         raise JobError(f"view.{given[0]} and view.{given[1]} exclude each other: give one of them")
     variable = (section.text("interval_variable") or "").lstrip("?") or None
-    known = [each.name for each in plan_of.variables]
+    known = [variable.name for variable in clause.variables]
     if variable and variable not in known:
         raise JobError(
             f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}"
         )
     unit = section.choice("interval_unit", _UNITS, "s")
-    return ViewJob(
-        refresh_key=_refresh_key(section, plan_of),
+    return ViewSettings(
+        refresh_key=_refresh_key(section, clause),
         capacity=section.optional_integer("capacity"),
         change_interval_ms=section.duration_ms("change_interval", None),
         interval_variable=variable,
@@ -110,14 +132,49 @@ def _view(section: Section, plan_of: ServicePlan, base: Path) -> ViewJob:
     )
 
 
-def _refresh_key(section: Section, plan_of: ServicePlan) -> tuple[str, ...] | None:
+def _refresh_key(section: Section, clause: ServicePlan) -> tuple[str, ...] | None:
     """The variables that name a unit; None if they are those of the join key, in any order."""
     given = section.texts("refresh_key")
     if given is None:
         return None
-    names = tuple(each.lstrip("?$") for each in given)
-    known = [each.name for each in plan_of.variables]
+    names = tuple(name.lstrip("?$") for name in given)
+    known = [variable.name for variable in clause.variables]
     if unknown := [name for name in names if name not in known]:
-        missing, there = (", ".join(f"?{name}" for name in some) for some in (unknown, known))
-        raise JobError(f"view.refresh_key: the SERVICE does not bind {missing}; it binds {there}")
-    return None if set(names) == {each.name for each in plan_of.join_key} else names
+        raise JobError(
+            f"view.refresh_key: the SERVICE does not bind {_listed(unknown)}; it binds "
+            f"{_listed(known)}"
+        )
+    return None if set(names) == {variable.name for variable in clause.join_key} else names
+
+
+def _check(service: ServiceSettings) -> None:
+    """Refuse a service whose parts contradict each other, and say what would fit."""
+    window, policy, view = service.window, service.policy, service.view
+    policy.require({Need.FILTER} if service.threshold else (), where="this query")
+    if isinstance(window.extent, CountWindow) and view.change_interval_ms is None:
+        raise JobError(
+            f"the window <{window.name}> counts elements, so it has no width in time to stand for "
+            'change intervals: give view.change_interval, for example "1h"'
+        )
+    if view.interval_predicate and len(service.refresh_key) != 1:
+        raise JobError(
+            "view.interval_predicate needs a subject, and a unit is named by several variables, "
+            f"{_listed(service.refresh_key)}; use view.interval_variable or view.interval_file"
+        )
+    if policy.fetches_missing and service.refresh_key != service.join_key:
+        unit, key = _listed(service.refresh_key), _listed(service.join_key)
+        raise JobError(
+            f"policy {policy.name!r} fetches what the window needs and the view lacks, but which "
+            f"{unit} belongs to a missing {key} is unknown: leave view.refresh_key out, or use a "
+            "proposer such as WSJ"
+        )
+    if view.capacity is not None and not policy.fetches_missing:
+        raise JobError(
+            f"view.capacity = {view.capacity}: such a view starts empty, and policy "
+            f"{policy.name!r} never fetches what it lacks, so it would stay empty; use CWSJ, FWSJ "
+            "or AW, for example 'MP(CWSJ,WBM,FRP)', or leave the capacity out"
+        )
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"?{name}" for name in names)

@@ -1,14 +1,22 @@
-"""Streams in a job file: the sections `[streams.NAME]` turned into sources."""
+"""The streams of a job file: where their events come from, and the triples that a row gives."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, TypeVar, cast, get_args
 
-from bestbefore.errors import JobError
-from bestbefore.job.job import StreamJob
-from bestbefore.job.names import sections_for
-from bestbefore.job.row_mapping import read_mapping
-from bestbefore.job.section import Section, located
+from bestbefore.errors import InputError, JobError
+from bestbefore.job.job import StreamSettings
+from bestbefore.job.sections import Section, located, sections_for
+from bestbefore.rdf.lexical_forms import datatype_iri
+from bestbefore.rdf.mapping import (
+    LiteralColumn,
+    ObjectMap,
+    RowMapping,
+    Template,
+    TripleMap,
+    parse_template,
+)
+from bestbefore.rdf.terms import XSD_STRING
 from bestbefore.spark.event_lines import LINE_FORMATS, EventLines, LineFormat
 from bestbefore.spark.intake import TimestampUnit
 from bestbefore.spark.mapped_rows import MappedColumns, MappedJson
@@ -22,6 +30,9 @@ from bestbefore.spark.sources import (
     SparkSource,
 )
 
+T = TypeVar("T")
+
+_OBJECT = "{ iri = 'http://…/{column}' } or { column = 'name', datatype = 'xsd:decimal' }"
 # What a key is for; elsewhere it would be a mistake that passes silently.
 _MAPPED = (*ROW_FORMATS, "columns")
 _ONLY_FOR = {
@@ -42,14 +53,14 @@ _ONLY_FOR = {
 
 def read_streams(
     tables: Mapping[str, Any], iris: Sequence[str], *, base: Path
-) -> tuple[StreamJob, ...]:
+) -> tuple[StreamSettings, ...]:
     """The streams that a query reads, in its order."""
     sections = sections_for(tables, "streams", iris)
     return tuple(_stream(sections[iri], iri, base) for iri in iris)
 
 
-def _stream(section: Section, iri: str, base: Path) -> StreamJob:
-    stream = StreamJob(
+def _stream(section: Section, iri: str, base: Path) -> StreamSettings:
+    stream = StreamSettings(
         name=section.name.removeprefix("streams."),
         iri=iri,
         source=_source(section, base),
@@ -115,11 +126,69 @@ def _reading(section: Section, kind: str, *, in_text: bool = False) -> Reading:
             data_field=section.text("data", "data") or "data",
             timestamp_unit=unit,
         )
-    mapping = read_mapping(section)
+    mapping = _mapping(section)
     return MappedJson(mapping, unit) if in_text else MappedColumns(mapping, unit)
 
 
 def _refuse_misplaced(section: Section, *kinds: str) -> None:
-    for key, places in _ONLY_FOR.items():
-        if key in section.table and not set(places) & set(kinds):
-            raise JobError(f"{section.name}.{key} is for {', '.join(places)}, not for {kinds[-1]}")
+    for key, known in _ONLY_FOR.items():
+        if key in section.table and not set(known) & set(kinds):
+            raise JobError(f"{section.name}.{key} is for {', '.join(known)}, not for {kinds[-1]}")
+
+
+def _mapping(section: Section) -> RowMapping:
+    """The row mapping of a stream's section."""
+    subject = _template(section, "subject")
+    triples = tuple(_triple(triple, subject) for triple in section.subsections("triples"))
+    if not triples:
+        raise JobError(
+            f"{section.name}.triples is missing: say which triples a row gives, one "
+            f"[[{section.name}.triples]] each, with predicate and object = {_OBJECT}"
+        )
+    timestamp = section.text("timestamp", "ts") or "ts"
+    return RowMapping(timestamp=timestamp, subject=subject, triples=triples)
+
+
+def _triple(section: Section, default: Template | None) -> TripleMap:
+    subject = _template(section, "subject") or default
+    if subject is None:
+        raise JobError(f"{section.name}.subject is missing, and the stream has none for all")
+    predicate = section.required_text("predicate", "the IRI of a property")
+    term = _object(section.subsection("object", f"write {_OBJECT}"))
+    section.finish()
+    return _named(f"{section.name}.predicate", lambda: TripleMap(subject, predicate, term))
+
+
+def _object(section: Section) -> ObjectMap:
+    column, template = section.text("column"), _template(section, "iri")
+    literal = None if column is None else _literal(section, column)
+    section.finish()
+    if template is not None and literal is None:
+        return template
+    if literal is not None and template is None:
+        return literal
+    raise JobError(f"{section.name} needs either iri or column: write {_OBJECT}")
+
+
+def _literal(section: Section, column: str) -> LiteralColumn:
+    datatype, language = section.text("datatype"), section.text("language")
+    if datatype is None:
+        return _named(section.name, lambda: LiteralColumn(column, XSD_STRING, language))
+    if language is not None:
+        raise JobError(f"{section.name}: datatype and language exclude each other: give one")
+    return _named(section.name, lambda: LiteralColumn(column, datatype_iri(datatype)))
+
+
+def _template(section: Section, key: str) -> Template | None:
+    text = section.text(key)
+    if text is None:
+        return None
+    return _named(f"{section.name}.{key}", lambda: parse_template(text))
+
+
+def _named(key: str, make: Callable[[], T]) -> T:
+    """What `make` makes; its complaint about the input gets the key of the job file."""
+    try:
+        return make()
+    except InputError as error:
+        raise JobError(f"{key}: {error}") from None

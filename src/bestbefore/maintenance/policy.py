@@ -9,8 +9,6 @@ from bestbefore.maintenance.rankers import Ranker, scores
 from bestbefore.maintenance.rankers.ranker import Need
 from bestbefore.maintenance.replacement import FreshnessReplacement, Replacement
 
-_FETCH_MISSING = ("AW", "FWSJ", "CWSJ")
-
 
 @dataclass(frozen=True, slots=True)
 class Policy:
@@ -25,13 +23,13 @@ class Policy:
     @property
     def fetches_missing(self) -> bool:
         """Whether it also fetches units that the view does not hold."""
-        return any(self.proposer is proposers[name] for name in _FETCH_MISSING)
+        return self.proposer.fetches_missing
 
     @property
     def needs(self) -> frozenset[Need]:
         """What it needs beyond the columns of view and stream."""
         needs: frozenset[Need] = getattr(self.ranker, "needs", frozenset())
-        return needs | {Need.ORACLE} if self.proposer is proposers["BST"] else needs
+        return needs | {Need.ORACLE} if self.proposer.needs_oracle else needs
 
     def check(self) -> None:
         """Refuse a combination that makes no sense in itself."""

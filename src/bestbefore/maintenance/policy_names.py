@@ -5,6 +5,7 @@ A ranker alone means WSJ before it; a proposer alone elects at random from its c
 
 import re
 from collections.abc import Mapping
+from inspect import unwrap
 from typing import TypeVar
 
 from bestbefore.errors import InputError, PolicyError, nearest
@@ -13,7 +14,7 @@ from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
 from bestbefore.parameters import Value, parameters_of, read_values
-from bestbefore.registry import Registry
+from bestbefore.registry import POLICIES, Registry, load_entry_points
 
 _DEFAULT_PROPOSER, _DEFAULT_RANKER, _DEFAULT_REPLACEMENT = "WSJ", "RND", "FRP"
 _CALL = re.compile(r"(?P<name>[^()\s]+)\s*(?:\((?P<arguments>[^()]*)\))?")
@@ -25,6 +26,7 @@ T = TypeVar("T")
 
 def resolve_policy(name: str) -> Policy:
     """The policy behind a name; an unknown name is answered with the nearest ones."""
+    load_entry_points(POLICIES)
     proposer, ranker, replacement = _parts(name.strip(), name)
     flexible = _FLEXIBLE.fullmatch(ranker)
     policy = Policy(
@@ -40,6 +42,7 @@ def resolve_policy(name: str) -> Policy:
 
 def policy_names() -> dict[str, str]:
     """Every combination of a proposer with a ranker that makes sense, with what it elects."""
+    load_entry_points(POLICIES)
     names = {"WST": summary(proposers["WST"])}
     for proposer, propose in proposers.items():
         for ranker, kind in rankers.items():
@@ -71,7 +74,8 @@ def split_names(text: str) -> list[str]:
 
 def summary(thing: object) -> str:
     """The first line of what a proposer or a ranker says of itself."""
-    return (thing.__doc__ or "").strip().splitlines()[0]
+    text = unwrap(thing).__doc__ or ""  # type: ignore[arg-type]
+    return next(iter(text.strip().splitlines()), "(not described)")
 
 
 def _parts(text: str, name: str) -> tuple[str, str, str]:

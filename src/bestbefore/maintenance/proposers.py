@@ -1,6 +1,7 @@
 """Proposers: they select the candidate set C, as sets of which the first goes first."""
 
-from typing import Protocol
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -9,86 +10,104 @@ from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.registry import Registry
 
 Tiers = tuple[Integers, ...]
+"""Unit numbers, each at most once; a later set is elected from when an earlier leaves budget."""
 
 
-class Proposer(Protocol):
-    """A function from what the view holds and the window needs to sets of unit numbers.
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What a proposer selects from.
 
     `held` tells of every unit whether the view holds it; `stale`, which only an oracle gives,
-    whether it is stale. A later set is elected from when an earlier one leaves budget over.
+    whether it is stale.
     """
 
+    held: Booleans
+    window: WindowUnits
+    stale: Booleans | None = None
+
+    def split(self) -> tuple[Integers, Integers]:
+        """The units of the window that the view holds, and those that it does not."""
+        unit = self.window.unit
+        cached = self.held if len(self.held) == len(unit) else self.held[unit]
+        return (unit, unit[:0]) if cached.all() else (unit[cached], unit[~cached])
+
+
+@dataclass(frozen=True, slots=True)
+class Proposer:
+    """A function that selects from an offer, and what it does beyond that.
+
+    `fetches_missing` says that it proposes units that the view does not hold, `needs_oracle` that
+    it looks at `stale`, so that only the simulator can run it.
+    """
+
+    select: Callable[[Offer], Tiers]
+    fetches_missing: bool = False
+    needs_oracle: bool = False
+
     def __call__(self, held: Booleans, window: WindowUnits, stale: Booleans | None) -> Tiers:
-        """Select unit numbers, each at most once."""
-        ...
+        """Select unit numbers."""
+        return self.select(Offer(held, window, stale))
+
+    @property
+    def __wrapped__(self) -> Callable[[Offer], Tiers]:
+        """What it is made of, as `inspect.unwrap` finds it."""
+        return self.select
 
 
 proposers: Registry[Proposer] = Registry("proposer")
 
 
-@proposers.register("WST")
-def worst(held: Booleans, window: WindowUnits, stale: Booleans | None) -> Tiers:  # noqa: ARG001
+def proposer(
+    name: str, *, fetches_missing: bool = False, needs_oracle: bool = False
+) -> Callable[[Callable[[Offer], Tiers]], Proposer]:
+    """Return a decorator that registers a function as a proposer."""
+
+    def enter(select: Callable[[Offer], Tiers]) -> Proposer:
+        return proposers.register(name)(Proposer(select, fetches_missing, needs_oracle))
+
+    return enter
+
+
+@proposer("WST")
+def worst(_: Offer) -> Tiers:
     """No candidates: the view is never refreshed (acqua section 5.1, the lower bound)."""
     return ()
 
 
-@proposers.register("GNR")
-def general(held: Booleans, window: WindowUnits, stale: Booleans | None) -> Tiers:  # noqa: ARG001
+@proposer("GNR")
+def general(offer: Offer) -> Tiers:
     """The whole view, whatever the window needs (acqua section 5.1)."""
-    return (np.flatnonzero(held),)
+    return (np.flatnonzero(offer.held),)
 
 
-@proposers.register("WSJ")
-def window_service_join(
-    held: Booleans,
-    window: WindowUnits,
-    stale: Booleans | None,  # noqa: ARG001
-) -> Tiers:
+@proposer("WSJ")
+def window_service_join(offer: Offer) -> Tiers:
     """The units compatible with the window (acqua section 4.1, algorithm 1)."""
-    cached, _ = _split(held, window)
+    cached, _ = offer.split()
     return (cached,)
 
 
-@proposers.register("AW")
-def all_of_window(
-    held: Booleans,  # noqa: ARG001
-    window: WindowUnits,
-    stale: Booleans | None,  # noqa: ARG001
-) -> Tiers:
+@proposer("AW", fetches_missing=True)
+def all_of_window(offer: Offer) -> Tiers:
     """All join keys of the window, cached or not (thesis section 6.3.1)."""
-    return (window.unit,)
+    return (offer.window.unit,)
 
 
-@proposers.register("FWSJ")
-def freshness_first(
-    held: Booleans,
-    window: WindowUnits,
-    stale: Booleans | None,  # noqa: ARG001
-) -> Tiers:
+@proposer("FWSJ", fetches_missing=True)
+def freshness_first(offer: Offer) -> Tiers:
     """The window's cached units first, then the missing ones (thesis section 6.3.1)."""
-    return _split(held, window)
+    return offer.split()
 
 
-@proposers.register("CWSJ")
-def completeness_first(
-    held: Booleans,
-    window: WindowUnits,
-    stale: Booleans | None,  # noqa: ARG001
-) -> Tiers:
+@proposer("CWSJ", fetches_missing=True)
+def completeness_first(offer: Offer) -> Tiers:
     """The window's missing units first, then the cached ones (thesis section 6.3.1)."""
-    cached, missing = _split(held, window)
+    cached, missing = offer.split()
     return missing, cached
 
 
-@proposers.register("BST")
-def best(held: Booleans, window: WindowUnits, stale: Booleans | None) -> Tiers:
+@proposer("BST", needs_oracle=True)
+def best(offer: Offer) -> Tiers:
     """The compatible units that are truly stale (acqua section 5.1, the upper bound)."""
-    cached, _ = _split(held, window)
-    return (cached[stale[cached]] if stale is not None else cached[:0],)
-
-
-def _split(held: Booleans, window: WindowUnits) -> tuple[Integers, Integers]:
-    cached = held if len(held) == len(window) else held[window.unit]
-    if cached.all():
-        return window.unit, window.unit[:0]
-    return window.unit[cached], window.unit[~cached]
+    cached, _ = offer.split()
+    return (cached[offer.stale[cached]] if offer.stale is not None else cached[:0],)

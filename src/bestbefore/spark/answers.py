@@ -138,7 +138,8 @@ def evaluations(rows: DataFrame, due: DataFrame, contents: WindowContents) -> Da
             F.expr(f"max({OPENING}) AS {OPENING}"),
         )
     )
-    return grouped.selectExpr(
+    # A window that is not reported is due all the same: without a SERVICE it has rows.
+    return grouped.filter(f"{AT} IS NOT NULL").selectExpr(
         f"{name(_NUMBER)} AS evaluation",
         AT,
         f"array({OPENING}, {AT}) AS window",

@@ -7,6 +7,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.spark.columns import ELEMENT_FIELDS, EVENT, INTAKE, STREAM, TIME
+from bestbefore.spark.needed_elements import NeededElements
 
 # Spark lists more than 32 paths with a job of its own.
 _MOST_SEGMENTS = 24
@@ -52,16 +53,17 @@ class Buffer:
         watermark_ms: int | None,
         horizon_ms: int,
         streams: tuple[str, ...] = (),
-        needed: str = "true",
+        needed: NeededElements | None = None,
     ) -> tuple["Buffer", Intake]:
         """Write a batch as a segment, in one job; a repeated batch overwrites its own segment.
 
-        Elements that are not `needed`, a condition in SQL, are counted but not written.
+        Elements that are not `needed` are counted but not written; without a word on it, all are.
         Elements before the watermark are late: counted and left out. Elements after the horizon
         are put into quarantine: one wrong clock must not close every window before its time.
         When segments become many, the new one takes over the elements of the old ones.
         """
-        judgement = _Judgement(watermark_ms, horizon_ms, streams, needed)
+        condition = "true" if needed is None else needed.condition
+        judgement = _Judgement(watermark_ms, horizon_ms, streams, condition)
         observation = Observation()
         written = judgement.kept(batch.observe(observation, *judgement.counts()))
         merge = len(self.segments) >= _MOST_SEGMENTS

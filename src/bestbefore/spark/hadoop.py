@@ -5,7 +5,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from bestbefore.storage import LocalStorage, Storage
+from bestbefore.storage import LocalStorage, Storage, local_path
 
 
 class HadoopStorage:
@@ -69,5 +69,4 @@ class HadoopStorage:
 
 def storage_at(spark: SparkSession, root: str) -> Storage:
     """The storage for a path or URI: plain files need no detour through the JVM."""
-    local = "://" not in root or root.startswith("file:")
-    return LocalStorage(root) if local else HadoopStorage(spark, root)
+    return LocalStorage(root) if local_path(root) else HadoopStorage(spark, root)

@@ -1,13 +1,14 @@
 """Relation to stream: all rows of an answer, or only what came or went since the one before."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.query import OutputOperator
+from bestbefore.query import Ask, ContinuousQuery, OutputOperator
 
 # The number of the evaluation, the probability that the row is fresh, its place in the order.
 OWN = ("#", "~", "+")
@@ -63,3 +64,40 @@ def _before(rows: DataFrame, names: list[str], answered: Sequence[int]) -> DataF
 def _negative(rows: DataFrame, names: list[str]) -> DataFrame:
     nothing = F.lit(None).cast("double").alias("~")
     return rows.select("#", *names, nothing, F.lit(-1).alias(_WEIGHT))
+
+
+@dataclass(frozen=True)
+class LastAnswer:
+    """The rows of the last answer before a batch, in a folder of the checkpoint.
+
+    `name` is that of the folder's part with them, empty if there was no answer yet.
+    """
+
+    operator: OutputOperator
+    folder: str
+    name: str
+
+    @property
+    def needed(self) -> bool:
+        """Whether answers are compared with the one before."""
+        return self.operator is not OutputOperator.RSTREAM
+
+    def streamed(self, spark: SparkSession, rows: DataFrame, answered: Sequence[int]) -> DataFrame:
+        """The rows that go to the output stream."""
+        if not self.needed:
+            return rows
+        previous = spark.read.parquet(f"{self.folder}/{self.name}") if self.name else None
+        return to_stream(rows, self.operator, answered=answered, previous=previous)
+
+    def keep(self, rows: DataFrame, answered: Sequence[int], name: str) -> str:
+        """Write the rows of the last evaluation; the name under which the next batch finds them."""
+        if not self.needed or not answered:
+            return self.name
+        last = rows.filter(f"`#` = {answered[-1]}").drop(*OWN)
+        last.write.mode("overwrite").parquet(f"{self.folder}/{name}")
+        return name
+
+
+def operator_of(query: ContinuousQuery) -> OutputOperator:
+    """The output operator; an answer of true or false is always given as it is."""
+    return OutputOperator.RSTREAM if isinstance(query.form, Ask) else query.output

@@ -32,8 +32,11 @@ class StaticGraph:
         return self.rows.filter(wanted).selectExpr(*named, *places, *always)
 
 
-def read_graph(path: Path, *, scope: str) -> list[tuple[str, str, str]]:
-    """The triples of an RDF file as encoded terms; blank nodes are named after the scope."""
+def read_graph(path: Path, *, iri: str, scope: str) -> list[tuple[str, str, str]]:
+    """The triples of an RDF file as encoded terms; blank nodes are named after the scope.
+
+    Relative IRIs are those relative to the graph's own.
+    """
     if not path.is_file():
         raise InputError(f"no such file: {path} (a static graph)")
     kind = ox.RdfFormat.from_extension(path.suffix.removeprefix("."))
@@ -42,10 +45,10 @@ def read_graph(path: Path, *, scope: str) -> list[tuple[str, str, str]]:
             f"{path}: unknown RDF format {path.suffix!r}; use .ttl, .nt, .rdf or .jsonld"
         )
     try:
-        quads = ox.parse(path=str(path), format=kind)
+        quads = ox.parse(path=str(path), format=kind, base_iri=iri)
         return [
-            (_text(each.subject, scope), _text(each.predicate, scope), _text(each.object, scope))
-            for each in quads
+            (_text(quad.subject, scope), _text(quad.predicate, scope), _text(quad.object, scope))
+            for quad in quads
         ]
     except (SyntaxError, ValueError) as error:
         raise InputError(f"{path}: not {kind.name}: {error}") from None
@@ -87,10 +90,15 @@ def read_graphs(
 ) -> StaticTables:
     """Read the graphs of a query from the files that stand for their IRIs."""
     wanted = dict.fromkeys((*default, *named))
-    read = {iri: read_graph(paths[iri], scope=f"g{place}") for place, iri in enumerate(wanted)}
+    read = {
+        iri: read_graph(paths[iri], iri=iri, scope=f"g{number}")
+        for number, iri in enumerate(wanted)
+    }
     return StaticTables(
-        default=_table("spo", {each for iri in default for each in read[iri]}),
-        named=_table("gspo", {(encode(IRI(iri)), *each) for iri in named for each in read[iri]}),
+        default=_table("spo", {triple for iri in default for triple in read[iri]}),
+        named=_table(
+            "gspo", {(encode(IRI(iri)), *triple) for iri in named for triple in read[iri]}
+        ),
         names=tuple(encode(IRI(iri)) for iri in named),
     )
 

@@ -3,9 +3,10 @@
 from bestbefore.windows.instants import Instants
 from bestbefore.windows.reports import ReportSetting, ReportStrategy, reported
 from bestbefore.windows.sliding import SlidingWindow
-from bestbefore.windows.timeline import Timeline
+from bestbefore.windows.timeline import Due, Timeline
 
 __all__ = [
+    "Due",
     "Instants",
     "ReportSetting",
     "ReportStrategy",

@@ -79,6 +79,18 @@ class Instants:
         return next(each for each in range(found, found + self.longest + 1)
                     if self.takes_place(each))  # fmt: skip
 
+    def first_evaluation(self, earliest_ms: int, *, full_windows_only: bool) -> int:
+        """The first evaluation that can see an element, or of windows that lie in the stream."""
+        times = [earliest_ms, self.at(1)]
+        if full_windows_only:
+            times += [window.t0_ms + window.width_ms for window in self.windows]
+        return self.first_with(max(times))
+
+    def before_ms(self, evaluation: int) -> int:
+        """The time of the last evaluation before this one that takes place."""
+        last = self.at(evaluation) - 1
+        return max(last - (last - window.t0_ms) % window.slide_ms for window in self.windows)
+
     def last_before(self, watermark_ms: int) -> int:
         """The last evaluation before a watermark, whether or not it takes place."""
         return -(-(watermark_ms - self.t0_ms) // self.step_ms) - 1

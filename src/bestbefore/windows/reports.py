@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import assert_never
 
 from bestbefore.windows.timeline import Timeline
 
@@ -40,16 +41,16 @@ def reported(
             return list(evaluations)
         case ReportStrategy.NON_EMPTY | ReportStrategy.CONTENT_CHANGE:
             wanted = set(found)
+            return [number for number in evaluations if number in wanted]
         case ReportStrategy.PERIODIC:
-            wanted = set(_periodic(evaluations, timeline, report.every_ms or 1))
-    return [each for each in evaluations if each in wanted]
+            every_ms = report.every_ms or 1
+            return [number for number in evaluations if _begins_period(number, timeline, every_ms)]
+    assert_never(report.strategy)
 
 
-def _periodic(evaluations: Sequence[int], timeline: Timeline, every_ms: int) -> Iterable[int]:
-    """The first evaluation in each period, counted from the time of evaluation 0."""
-    start = timeline.instants.t0_ms
-    for each in evaluations:
-        period = (timeline.at(each) - start) // every_ms
-        before = (timeline.at(each) - start - timeline.instants.step_ms) // every_ms
-        if period != before:
-            yield each
+def _begins_period(evaluation: int, timeline: Timeline, every_ms: int) -> bool:
+    """Whether an evaluation is the first in its period."""
+    at, before = timeline.at(evaluation), timeline.before(evaluation)
+    if before is None:
+        return True
+    return (at - timeline.t0_ms) // every_ms != (before - timeline.t0_ms) // every_ms

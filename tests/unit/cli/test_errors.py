@@ -102,6 +102,16 @@ def test_a_missing_stream_folder_is_said_before_anything_is_loaded(bestbefore):
     assert "no such folder" in refused(bestbefore("run", "job.toml"))
 
 
+def test_a_sink_that_cannot_be_written_is_said_before_anything_is_loaded(bestbefore):
+    line = with_job(bestbefore, '[sink]\npath = "query.rq/answers"\n')
+    assert "sink.path = " in line
+    assert "query.rq is a file, and a folder is needed there" in line
+    line = with_job(bestbefore, '[sink]\nformat = "kafka"\n')
+    assert "sink.format = 'kafka' cannot overwrite a repeated batch: set sink.mode" in line
+    line = with_job(bestbefore, '[checkpoint]\npath = "job.toml"\n')
+    assert "checkpoint.path = " in line
+
+
 def test_usage_errors_are_exit_code_2_too(bestbefore):
     assert bestbefore("run")[0] == 2
     assert bestbefore("dance")[0] == 2

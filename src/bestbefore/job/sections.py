@@ -1,7 +1,8 @@
-"""Reading one section of a job file: each key typed, each mistake named with its place."""
+"""The sections of a job file: each key typed, each mistake named with the section and the key."""
 
 import os
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -73,7 +74,7 @@ class Section:
         value = self._typed(key, list, "a list of strings", None)
         if value is None:
             return None
-        proper = value and all(isinstance(each, str) and each for each in value)
+        proper = value and all(isinstance(text, str) and text for text in value)
         if not proper or len(set(value)) < len(value):
             raise JobError(f"{self.name}.{key} = {value!r}: it must be a list of different strings")
         return tuple(value)
@@ -81,7 +82,7 @@ class Section:
     def mapping(self, key: str) -> dict[str, str]:
         """A table of strings."""
         value = self._typed(key, dict, "a table", {}) or {}
-        return {str(name): str(each) for name, each in value.items()}
+        return {str(name): str(text) for name, text in value.items()}
 
     def table_of(self, key: str) -> dict[str, Any] | None:
         """A table within this one, None if it is not given."""
@@ -97,15 +98,19 @@ class Section:
     def subsections(self, key: str) -> list["Section"]:
         """The tables of a list, each as a section of its own; none if it is not given."""
         tables = self._typed(key, list, "a list of tables", None) or []
-        if not all(isinstance(each, dict) for each in tables):
+        if not all(isinstance(table, dict) for table in tables):
             raise JobError(f"{self.name}.{key}: write each entry as [[{self.name}.{key}]]")
-        return [Section(f"{self.name}.{key}[{n}]", each) for n, each in enumerate(tables, 1)]
+        return [Section(f"{self.name}.{key}[{n}]", table) for n, table in enumerate(tables, 1)]
 
     def secret(self, key: str, variable: str) -> str:
         """A secret from the environment: job files are shared, secrets are not."""
         if not (found := os.environ.get(variable)):
             raise JobError(f"{self.name}.{key}: the environment variable {variable} is not set")
         return found
+
+    def rest(self, *own: str) -> dict[str, Any]:
+        """All but some keys, as they stand: the settings that only a plug-in knows."""
+        return {self._note(key): value for key, value in self.table.items() if key not in own}
 
     def finish(self) -> None:
         """Refuse keys that nothing has read: a misspelt key must not be a silent default."""
@@ -130,3 +135,51 @@ class Section:
 def located(base: Path, path: str | None) -> str | None:
     """A path as it counts from the job file's folder; an address stays as it is."""
     return path if path is None or "://" in path else str(base / path)
+
+
+def sections_for(tables: Mapping[str, Any], kind: str, iris: Sequence[str]) -> dict[str, Section]:
+    """The section `[kind.NAME]` of each IRI: by its key `iri`, or by its name.
+
+    A section without `iri` stands for the IRI that ends in its name, or for the only one.
+    """
+    named = tables.get(kind, {})
+    if not all(isinstance(table, dict) for table in named.values()):
+        raise JobError(f"[{kind}] holds sections, one per name: write [{kind}.NAME]")
+    sections = [Section(f"{kind}.{name}", table) for name, table in named.items()]
+    found: dict[str, Section] = {}
+    for section in sections:
+        iri = _iri_of(section, kind, iris, alone=len(sections) == 1)
+        if iri in found:
+            raise JobError(f"[{found[iri].name}] and [{section.name}] both stand for <{iri}>")
+        found[iri] = section
+    missing = [iri for iri in iris if iri not in found]
+    if missing:
+        raise JobError(_missing(kind, missing[0], sections))
+    return found
+
+
+def _iri_of(section: Section, kind: str, iris: Sequence[str], *, alone: bool) -> str:
+    given = section.text("iri")
+    if given is not None:
+        if given not in iris:
+            known = ", ".join(f"<{iri}>" for iri in iris) or "none"
+            raise JobError(f"{section.name}.iri = {given!r}: the query's {kind} are {known}")
+        return given
+    name = section.name.removeprefix(f"{kind}.")
+    ending = [iri for iri in iris if re.split(r"[/#:]", iri)[-1] == name]
+    if len(ending) == 1:
+        return ending[0]
+    if alone and len(iris) == 1:
+        return iris[0]
+    known = ", ".join(f"<{iri}>" for iri in iris) or "none"
+    raise JobError(
+        f"[{section.name}] stands for no one IRI of the query; add iri = …, one of {known}, "
+        "or remove the section"
+    )
+
+
+def _missing(kind: str, iri: str, sections: Sequence[Section]) -> str:
+    if not sections:
+        return f"no section [{kind}.NAME]; the query needs one for <{iri}>"
+    names = ", ".join(f"[{section.name}]" for section in sections)
+    return f"no section [{kind}.NAME] stands for <{iri}>; there are {names}"

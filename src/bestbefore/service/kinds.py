@@ -1,0 +1,40 @@
+"""Kinds of services: SPARQL endpoints, and what plug-ins bring."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bestbefore.errors import BestbeforeError, JobError
+from bestbefore.registry import Registry
+from bestbefore.service.client import SparqlClient
+from bestbefore.service.limits import ClientSettings
+from bestbefore.service.request import ServicePattern
+from bestbefore.service.service import Service
+
+SPARQL = "sparql"
+
+ServiceFactory = Callable[[Mapping[str, Any], ServicePattern], Service]
+"""A function from the settings in a job file, and the SERVICE pattern, to a service."""
+
+service_kinds: Registry[ServiceFactory] = Registry("kind of service", JobError)
+
+
+@dataclass(frozen=True)
+class PluggedService:
+    """A service of a kind that a plug-in brings, with its settings as they stand in the job."""
+
+    kind: str
+    settings: Mapping[str, Any]
+
+
+def open_service(settings: ClientSettings | PluggedService, pattern: ServicePattern) -> Service:
+    """The service that answers a pattern."""
+    if isinstance(settings, ClientSettings):
+        return SparqlClient(settings, pattern)
+    try:
+        return service_kinds[settings.kind](settings.settings, pattern)
+    except BestbeforeError:
+        raise
+    except Exception as error:
+        reason = f"{type(error).__name__}: {error}"
+        raise JobError(f"a service of kind {settings.kind!r} cannot be opened: {reason}") from error
