@@ -150,13 +150,17 @@ def test_a_service_that_is_down_is_said_and_tried_again(bench, service):
     bench.mention((11_000, 3))
     bench.run(job, service)
     record = bench.reports[-1]
-    assert record.service == "failed: no connection to 127.0.0.1:9"
+    assert record.service_status == "failed: no connection to 127.0.0.1:9"
     assert (record.refreshed, record.failed, record.answers) == (0, 2, 2)
     assert bench.rows()[2] == [(U[1], "100"), (U[2], "200")]
     service.down = ""
-    bench.mention((12_000, 1), (16_000, 3))
+    bench.mention((12_000, 1), (16_000, 1), (21_000, 3))
     bench.run(job, service)
-    assert (U[1], "111") in bench.rows()[3]
+    # A unit that failed waits for an evaluation, lest it eats the budget of the others.
+    assert (U[1], "100") in bench.rows()[3]
+    assert (U[1], "111") in bench.rows()[4]
+    # Of the last four, window 3 needs u1, u2 and u3, of which u1 and u2 wait.
+    assert [record.waiting for record in bench.reports] == [0, 0, 2, 0]
 
 
 def test_quality_records_are_written_beside_the_answers(bench, service):
@@ -311,7 +315,7 @@ def test_intervals_from_the_service_s_own_column(bench, service):
     service.rows = lambda user: ((user, f'"{service.followers[user] + 60}"{INTEGER}'),)
     bench.mention((1_000, 1), (6_000, 2))
     running = bench.run(bench.job(view={"interval_variable": "?followers"}), service)
-    units = running.processor.served[0].view.units
+    units = running.processor.answering.served[0].view.units
     assert units.interval_ms.tolist()[:3] == [60_000, 160_000, 260_000]
 
 

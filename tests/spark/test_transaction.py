@@ -73,8 +73,8 @@ def test_a_crash_after_the_commit_repeats_nothing(bench, service, job):
 
 
 def test_the_view_survives_with_its_ages_and_best_before_times(bench, service, job):
-    first = bench.run(job, service).processor.served[0].view
-    again = bench.run(job, service).processor.served[0].view
+    first = bench.run(job, service).processor.answering.served[0].view
+    again = bench.run(job, service).processor.answering.served[0].view
     assert again.keys == first.keys
     for column in ("refreshed_ms", "best_before_ms", "interval_ms", "row_count"):
         assert getattr(again.units, column).tolist() == getattr(first.units, column).tolist()
@@ -93,8 +93,11 @@ def test_snapshots_replace_journals_and_old_segments_go(bench, service, job, mon
     assert len(list((checkpoint / "buffer").iterdir())) <= 4
     assert list((checkpoint / "services/bkg/ledger").iterdir()) == []
     assert len(list((checkpoint / "commits").iterdir())) == 2
-    ages = running.processor.served[0].view.units.refreshed_ms.tolist()
-    assert bench.run(job, service).processor.served[0].view.units.refreshed_ms.tolist() == ages
+    ages = running.processor.answering.served[0].view.units.refreshed_ms.tolist()
+    assert (
+        bench.run(job, service).processor.answering.served[0].view.units.refreshed_ms.tolist()
+        == ages
+    )
 
 
 def test_many_small_batches_in_one_window_are_merged_into_one_segment(bench, service, monkeypatch):

@@ -65,7 +65,7 @@ def test_rows_link_users_with_units_and_one_request_refreshes_the_rows_of_severa
     assert Counter(bench.rows()[2]) == joined(MENTIONS, mixed, window)
     assert {user for user, _, price in bench.rows()[2] if price == "102"} == {U[1], U[2]}
     assert bench.reports[-1].requests == 1
-    assert running.processor.served[0].view.join_key == ("user",)
+    assert running.processor.answering.served[0].view.join_key == ("user",)
 
 
 def test_a_linked_job_with_budget_enough_answers_as_the_service_would(bench):
@@ -156,7 +156,7 @@ def test_a_key_that_came_to_the_service_after_the_load_is_fetched(bench, service
     assert (f"{EX}u99", "990") in bench.rows()[2]
     assert [record.missing for record in bench.reports] == [1, 0]
     assert bench.reports[1].completeness == 1.0
-    assert len(running.processor.served[0].view) == 10
+    assert len(running.processor.answering.served[0].view) == 10
 
 
 def test_a_filter_policy_asks_for_what_is_nearest_to_the_threshold(bench, service):
@@ -198,7 +198,7 @@ def test_a_run_that_crashes_between_batches_goes_on_as_if_nothing_had_happened(
     assert asked[0] == asked[1]
     assert whole.rows() == crashed.rows()
     assert told(whole) == told(crashed)
-    views = [each.processor.served[0].view for each in (first, second)]
+    views = [each.processor.answering.served[0].view for each in (first, second)]
     assert views[0].keys == views[1].keys
     for column in ("refreshed_ms", "best_before_ms", "used_ms", "held"):
         one, other = (getattr(each.units, column) for each in views)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from bestbefore.arrays import Integers
+from bestbefore.checkpoint.state import batch_name
 from bestbefore.maintenance import Outcome, Reply
 from bestbefore.rdf.terms import Key
 from bestbefore.storage import Storage
@@ -152,7 +153,7 @@ def _key(parts: Sequence[str]) -> Key:
 
 
 def _folder(batch: int) -> str:
-    return f"journal/batch-{batch:012d}"
+    return f"journal/{batch_name(batch)}"
 
 
 def _file(evaluation: int) -> str:

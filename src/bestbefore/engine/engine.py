@@ -13,10 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
+from bestbefore.checkpoint.state import Commits, State
+from bestbefore.engine.answering import Answering
 from bestbefore.engine.batch import BatchProcessor, QualityListener
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, check_output, sink_of
-from bestbefore.engine.state import Commits, State
 from bestbefore.engine.view_start import service_pattern
 from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
 from bestbefore.job.job import AVAILABLE_NOW, Job, StreamSettings
@@ -171,12 +172,10 @@ class Engine:
                 job=job,
                 storage=storage,
                 quality_storage=self._quality_storage(job),
-                served=served,
-                sink=answers,
+                answering=Answering(job, served, answers, self.clock, static),
                 on_quality=on_quality or (lambda _: None),
                 clock=self.clock,
                 state=replace(state, views={view.job.name: view.opened for view in served}),
-                static=static,
             )
             return self._run(job, rows, _Batches(processor, opened))
         except BaseException:

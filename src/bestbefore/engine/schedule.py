@@ -4,9 +4,10 @@ from dataclasses import replace
 
 from pyspark.sql import DataFrame
 
-from bestbefore.engine.state import State
+from bestbefore.checkpoint.state import State
 from bestbefore.job.job import Job
 from bestbefore.query import CountWindow
+from bestbefore.spark.buffer import Intake, Segment
 from bestbefore.spark.element_numbers import count_elements
 from bestbefore.windows import Due, Instants, SlidingWindow, Timeline
 
@@ -21,7 +22,28 @@ def watermark_of(job: Job, state: State) -> int | None:
     return state.latest_ms - job.allowed_lateness_ms
 
 
-def with_start(job: Job, state: State, earliest_ms: int) -> State:
+def with_intake(
+    job: Job, state: State, batch: int, segments: tuple[Segment, ...], intake: Intake
+) -> State:
+    """The state after a batch's elements came."""
+    state = replace(
+        state,
+        batch=batch,
+        segments=segments,
+        elements=state.elements + intake.elements,
+        late=state.late + intake.late,
+        quarantined=state.quarantined + intake.quarantined,
+    )
+    if intake.earliest_ms is None:
+        return state
+    latest = {
+        iri: max(time, state.latest.get(iri, time))
+        for iri, time in {**state.latest, **intake.latest_of}.items()
+    }
+    return _started(job, replace(state, latest=latest), intake.earliest_ms)
+
+
+def _started(job: Job, state: State, earliest_ms: int) -> State:
     """The state after the first element: t0 is the last slide boundary before it."""
     if state.t0_ms is not None or job.counts_elements:
         return state

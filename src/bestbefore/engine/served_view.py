@@ -10,8 +10,8 @@ import pyarrow as pa
 from bestbefore.arrays import Integers, Scores
 from bestbefore.checkpoint import DurableLedger, Journal, save_snapshot
 from bestbefore.checkpoint.ledger import close_evaluations
+from bestbefore.checkpoint.state import State, ViewState, batch_name
 from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
-from bestbefore.engine.state import State, ViewState
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import Moment, Outcome, Reply, Situation, maintain
@@ -145,7 +145,7 @@ class ServedView:
             return state
         if outcomes:
             self.view.forget_failed(outcomes[-1].evaluation)
-        name = f"batch-{batch:012d}"
+        name = batch_name(batch)
         save_snapshot(self.view, self.storage, name)
         return replace(state, snapshot=name, snapshot_batch=batch)
 

@@ -6,7 +6,7 @@ from math import isnan
 from pathlib import Path
 
 from bestbefore.checkpoint import Journal, load_snapshot, save_snapshot
-from bestbefore.engine.state import ViewState
+from bestbefore.checkpoint.state import ViewState
 from bestbefore.errors import StateError
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import apply_outcome

@@ -1,11 +1,12 @@
 """Relation to stream: all rows of an answer, or only what came or went since the one before."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query import Ask, ContinuousQuery, OutputOperator
@@ -82,20 +83,24 @@ class LastAnswer:
         """Whether answers are compared with the one before."""
         return self.operator is not OutputOperator.RSTREAM
 
-    def streamed(self, spark: SparkSession, rows: DataFrame, answered: Sequence[int]) -> DataFrame:
-        """The rows that go to the output stream."""
-        if not self.needed:
-            return rows
-        previous = spark.read.parquet(f"{self.folder}/{self.name}") if self.name else None
-        return to_stream(rows, self.operator, answered=answered, previous=previous)
+    @contextmanager
+    def compared(self, rows: DataFrame, answered: Sequence[int], name: str) -> Iterator[DataFrame]:
+        """The rows that go to the output stream; those of the last evaluation are kept as `name`.
 
-    def keep(self, rows: DataFrame, answered: Sequence[int], name: str) -> str:
-        """Write the rows of the last evaluation; the name under which the next batch finds them."""
-        if not self.needed or not answered:
-            return self.name
-        last = rows.filter(f"`#` = {answered[-1]}").drop(*OWN)
-        last.write.mode("overwrite").parquet(f"{self.folder}/{name}")
-        return name
+        They are kept after the others have been used, since then they are known.
+        """
+        if not self.needed:
+            yield rows
+            return
+        spark, kept = rows.sparkSession, rows.persist()
+        previous = spark.read.parquet(f"{self.folder}/{self.name}") if self.name else None
+        try:
+            yield to_stream(kept, self.operator, answered=answered, previous=previous)
+            if answered:
+                last = kept.filter(f"`#` = {answered[-1]}").drop(*OWN)
+                last.write.mode("overwrite").parquet(f"{self.folder}/{name}")
+        finally:
+            kept.unpersist()
 
 
 def operator_of(query: ContinuousQuery) -> OutputOperator:

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from bestbefore.checkpoint.state import State
 from bestbefore.engine.served_view import open_served
-from bestbefore.engine.state import State
 from bestbefore.job import read_job
 from bestbefore.storage import LocalStorage
 from bestbefore.windows import Instants, SlidingWindow, Timeline

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bestbefore.engine.state import ViewState
+from bestbefore.checkpoint.state import ViewState
 from bestbefore.engine.view_start import open_view, service_pattern
 from bestbefore.errors import InputError
 from bestbefore.job import read_job

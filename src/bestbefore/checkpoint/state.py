@@ -157,5 +157,10 @@ def _is_text_of(query: ContinuousQuery, text: str) -> bool:
         return False
 
 
+def batch_name(batch: int) -> str:
+    """What files and folders of a batch are called."""
+    return f"batch-{batch:012d}"
+
+
 def _name(batch: int) -> str:
-    return f"commits/batch-{batch:012d}.json"
+    return f"commits/{batch_name(batch)}.json"
