@@ -366,10 +366,10 @@ def test_the_intake_of_several_streams_says_which_one_each_row_is_of(bench, serv
     writer = rows.writeStream.foreachBatch(lambda batch, _: found.extend(batch.collect()))
     writer.trigger(availableNow=True).start().awaitTermination(60)
     assert sorted((row["stream"], row["s"] or row["raw"]) for row in found) == [
-        ("a", f"<{EX}a>"),
-        ("a", "wrong"),
-        ("b", f"<{EX}b>"),
-        ("b", "wrong"),
+        ("urn:a", f"<{EX}a>"),
+        ("urn:a", "wrong"),
+        ("urn:b", f"<{EX}b>"),
+        ("urn:b", "wrong"),
     ]
     assert len({row["event"] for row in found}) == 3
 
@@ -381,7 +381,7 @@ def test_stream_and_event_stay_with_the_elements_in_the_buffer(bench, service):
     bench.run(bench.job(query()), service)
     buffer = bench.spark.read.parquet(f"{bench.folder}/checkpoint/buffer/*").collect()
     elements = [row for row in buffer if row["reason"] is None]
-    assert {row["stream"] for row in buffer} == {"s"}
+    assert {row["stream"] for row in buffer} == {f"{EX}s"}
     assert Counter(row["event"] for row in elements).most_common()[0][1] == 2
     assert len({row["event"] for row in elements}) == 3
-    assert [(each["stream"], each["raw"]) for each in bench.quarantine()] == [("s", "wrong")]
+    assert [(each["stream"], each["raw"]) for each in bench.quarantine()] == [(f"{EX}s", "wrong")]

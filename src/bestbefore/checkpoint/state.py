@@ -10,7 +10,7 @@ from bestbefore.job.job import Job
 from bestbefore.query import ContinuousQuery, parse_query, print_query
 from bestbefore.spark.buffer import Segment
 from bestbefore.spark.element_numbers import Anchor
-from bestbefore.spark.needed_elements import NeededElements, Shape
+from bestbefore.spark.needed_elements import NeededElements
 from bestbefore.storage import Storage
 
 FORMAT = 4
@@ -128,25 +128,18 @@ class Commits:
 def _read(fields: dict[str, Any]) -> State:
     t0_ms = fields.pop("t0_ms")
     views = {name: ViewState(**view) for name, view in fields.pop("views").items()}
+    kept = fields.pop("needed")["shapes"]
     return State(
         t0_ms=None if t0_ms is None else tuple(t0_ms),
         segments=tuple(Segment(**segment) for segment in fields.pop("segments")),
-        needed=_read_needed(fields.pop("needed")["shapes"]),
+        needed=NeededElements(
+            {iri: tuple((s, p, o) for s, p, o in shapes) for iri, shapes in kept.items()}
+        ),
         reported=tuple(fields.pop("reported")),
         views=views,
         anchor=Anchor(**fields.pop("anchor")),
         **fields,
     )
-
-
-def _read_needed(streams: dict[str, list[list[str | None]]]) -> NeededElements:
-    shapes = {iri: tuple(map(_shape, found)) for iri, found in streams.items()}
-    return NeededElements(shapes)
-
-
-def _shape(terms: list[str | None]) -> Shape:
-    subject, predicate, object_ = terms
-    return subject, predicate, object_
 
 
 def _is_text_of(query: ContinuousQuery, text: str) -> bool:

@@ -5,7 +5,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from threading import Lock
-from types import TracebackType
 from typing import Self
 
 from pyspark.errors import PySparkException
@@ -70,12 +69,7 @@ class RunningQuery:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Stop; a failure that nobody has heard of yet is raised."""
         failure = None if self._failure_told else self.query.exception()
         self.stop()

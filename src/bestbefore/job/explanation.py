@@ -82,7 +82,7 @@ def _maintenance(service: ServiceSettings) -> list[str]:
     policy = service.policy
     lines = [_units(service)]
     if policy.flexible:
-        horizon, budget = _stand_in(service.window).overlap, service.budget
+        horizon, budget = _horizon(service.window), service.budget
         lines.append(
             f"allocation: flexible, {budget} refreshes per evaluation on average; at most "
             f"{horizon * budget} saved for later, {(horizon - 1) * budget} borrowed from it"
@@ -158,10 +158,11 @@ def _window_lines(plan: WindowPlan) -> list[str]:
     ]
 
 
-def _stand_in(window: NamedWindow) -> SlidingWindow:
+def _horizon(window: NamedWindow) -> int:
+    """How many evaluations an element takes part in, at most."""
     match window.extent:
         case TimeWindow(width, slide) | CountWindow(width, slide):
-            return SlidingWindow(width, slide)
+            return SlidingWindow(width, slide).overlap
 
 
 def _replacement(replacement: Replacement) -> str:

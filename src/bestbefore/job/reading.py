@@ -38,7 +38,8 @@ def load_job(path: str | Path) -> Job:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise JobError(f"{file}: not TOML: {error}") from None
     try:
-        return read_job(tables, folder=file.parent)
+        # Python and the JVM may have been started in different folders.
+        return read_job(tables, folder=file.absolute().parent)
     except JobError as error:
         raise JobError(f"{file}: {error}") from None
 

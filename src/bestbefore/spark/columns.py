@@ -32,8 +32,8 @@ ELEMENTS = StructType(
         StructField("s", StringType()),
         StructField("p", StringType()),
         StructField("o", StringType()),
-        # Where the triple came from: its stream's name, and a number that the triples of one
-        # event share.
+        # Where the triple came from: its stream's IRI, and a number that the triples of one event
+        # share.
         StructField(STREAM, StringType()),
         StructField(EVENT, LongType()),
     ]
