@@ -9,7 +9,7 @@ from rich.console import Console
 from bestbefore.errors import JobError
 from bestbefore.job import Job, load_job
 from bestbefore.job.explanation import describe_job, describe_query
-from bestbefore.query import parse_query, plan
+from bestbefore.query import find_warnings, parse_query, plan
 from bestbefore.spark.explained_plans import describe_plans
 
 _QUERY_SIGNS = ("{", "\n", " ")
@@ -25,6 +25,8 @@ def explain_source(source: str, *, with_spark: bool, console: Console) -> None:
         query = parse_query(_text(source))
         sections = []
     query_plan = plan(query)
+    for warning in find_warnings(query):
+        console.print(f"warning: {warning}", markup=False)
     sections += describe_query(query, query_plan)
     if with_spark:
         from bestbefore.spark.session import local_session  # noqa: PLC0415

@@ -11,6 +11,7 @@ from rich.console import Console
 from bestbefore.engine import Engine, Quality, RunningQuery
 from bestbefore.job import load_job
 from bestbefore.job.job import AVAILABLE_NOW, Job, ServiceJob
+from bestbefore.query import find_warnings
 from bestbefore.spark.session import local_session
 from bestbefore.time import format_duration, format_instant
 
@@ -26,6 +27,8 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
     for stream in job.streams:
         if stream.source is not None:
             stream.source.check()
+    for warning in find_warnings(job.query):
+        console.print(f"{path}: warning: {warning}", markup=False)
     for service in job.services:
         console.print(
             f"{path}: {service.name}: {service.policy.name}, {service.budget} refreshes per "
