@@ -159,7 +159,6 @@ def test_a_service_that_is_down_is_said_and_tried_again(bench, service):
     # A unit that failed waits for an evaluation, lest it eats the budget of the others.
     assert (U[1], "100") in bench.rows()[3]
     assert (U[1], "111") in bench.rows()[4]
-    # Of the last four, window 3 needs u1, u2 and u3, of which u1 and u2 wait.
     assert [record.waiting for record in bench.reports] == [0, 0, 2, 0]
 
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from bestbefore.errors import JobError
 from bestbefore.job import Job, explain, load_job
-from bestbefore.query import ContinuousQuery, parse_query
+from bestbefore.query import ContinuousQuery, find_warnings, parse_query
 
 _QUERY_SIGNS = ("{", "\n", " ")
 
@@ -16,6 +16,8 @@ _QUERY_SIGNS = ("{", "\n", " ")
 def explain_source(source: str, *, with_spark: bool, console: Console) -> None:
     """Explain a job file, a query file or a query's text."""
     what = _read(source)
+    for warning in find_warnings(what.query if isinstance(what, Job) else what):
+        console.print(f"warning: {warning}", markup=False)
     if not with_spark:
         sys.stdout.write(explain(what))
         return

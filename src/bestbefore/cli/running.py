@@ -12,6 +12,7 @@ from bestbefore.engine import Engine, Quality, RunningQuery
 from bestbefore.engine.sinks import check_output
 from bestbefore.job import load_job
 from bestbefore.job.job import AVAILABLE_NOW, Job, ServiceSettings
+from bestbefore.query import find_warnings
 from bestbefore.spark.session import local_session
 from bestbefore.time import format_duration, format_instant
 
@@ -28,6 +29,8 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
         if stream.source is not None:
             stream.source.check()
     check_output(job)
+    for warning in find_warnings(job.query):
+        console.print(f"{path}: warning: {warning}", markup=False)
     for service in job.services:
         console.print(
             f"{path}: {service.name}: {service.policy.name}, {service.budget} refreshes per "

@@ -40,18 +40,23 @@ from bestbefore.query.algebra import (
 from bestbefore.query.continuous import (
     ContinuousQuery,
     CountWindow,
+    DatasetClause,
     NamedWindow,
     OutputOperator,
     TimeWindow,
 )
-from bestbefore.query.dataset import DatasetClause
 from bestbefore.query.description import describe_algebra
 from bestbefore.query.expressions import Expression, Variable
+from bestbefore.query.grammar import parse_query, parse_sparql
 from bestbefore.query.needed_triples import TripleShape
-from bestbefore.query.parsing import parse_query, parse_sparql
 from bestbefore.query.plan import QueryPlan, ServicePlan, WindowPlan, plan
-from bestbefore.query.printing import print_expression, print_pattern
-from bestbefore.query.query_printing import print_query, print_sparql
+from bestbefore.query.printing import (
+    print_expression,
+    print_pattern,
+    print_query,
+    print_sparql,
+)
+from bestbefore.query.query_warnings import QueryWarning, find_warnings
 from bestbefore.query.rewrites import rewrite
 from bestbefore.query.thresholds import Threshold
 
@@ -82,6 +87,7 @@ __all__ = [
     "PatternTerm",
     "Project",
     "QueryPlan",
+    "QueryWarning",
     "Reduced",
     "Select",
     "Service",
@@ -97,6 +103,7 @@ __all__ = [
     "Window",
     "WindowPlan",
     "describe_algebra",
+    "find_warnings",
     "parse_query",
     "parse_sparql",
     "plan",

@@ -51,6 +51,7 @@ __all__ = [
     "mentioned_variables",
     "outside_clauses",
     "services_of",
+    "tested_patterns",
     "triple_variables",
     "variables",
     "visible_variables",
@@ -313,6 +314,11 @@ def expressions_of(pattern: Pattern) -> tuple[Expression, ...]:
     return ()
 
 
+def tested_patterns(pattern: Pattern) -> Iterator[Pattern]:
+    """The patterns of EXISTS in the expressions that a pattern itself evaluates."""
+    return (inner for part in expressions_of(pattern) for inner in exists_patterns(part))
+
+
 def walk(pattern: Pattern) -> Iterator[Pattern]:
     """A pattern and all patterns below it, outer before inner, left before right.
 
@@ -321,8 +327,7 @@ def walk(pattern: Pattern) -> Iterator[Pattern]:
     pending = [pattern]
     while pending:
         yield (node := pending.pop())
-        tested = (each for part in expressions_of(node) for each in exists_patterns(part))
-        pending.extend(reversed((*children(node), *tested)))
+        pending.extend(reversed((*children(node), *tested_patterns(node))))
 
 
 def outside_clauses(pattern: Pattern) -> Iterator[Pattern]:

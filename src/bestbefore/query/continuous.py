@@ -1,12 +1,13 @@
 """The continuous query: what RSP-QL text means, apart from how it is written."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import NamedTuple
 
 from bestbefore.errors import UnsupportedSparql
 from bestbefore.query.algebra import Form, Pattern
-from bestbefore.query.text import Place
+from bestbefore.query.expressions import Expression
+from bestbefore.query.paths import Path
 
 
 class OutputOperator(StrEnum):
@@ -73,11 +74,48 @@ class NamedWindow:
                 return width == slide
 
 
+Node = Pattern | Expression | Path | NamedWindow
+
+
+class Place(NamedTuple):
+    """A line and a column of the text of a query, which count from 1."""
+
+    line: int
+    column: int
+
+
+@dataclass(slots=True)
+class Places:
+    """Where the nodes of a query are written; of two equal nodes each has its own place.
+
+    The nodes are told apart by identity. They are kept, so that no other can take their identity.
+    """
+
+    found: dict[int, tuple[Node, Place]] = field(default_factory=dict)
+
+    def note(self, node: Node, place: Place) -> None:
+        """Note where a node is written."""
+        self.found[id(node)] = node, place
+
+    def of(self, node: Node) -> Place | None:
+        """Where a node is written, if it was read from text."""
+        _, place = self.found.get(id(node), (node, None))
+        return place
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetClause:
+    """The IRIs of the graphs that make the default graph (FROM), and of the named ones."""
+
+    default: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class ContinuousQuery:
     """A registered query: its windows and static graphs, its pattern and the form of its answers.
 
-    `places` tells where some of its patterns are written; how a query is written is no part of it.
+    `places` tells where its nodes are written; how a query is written is no part of it.
     """
 
     output: OutputOperator
@@ -87,4 +125,4 @@ class ContinuousQuery:
     pattern: Pattern
     default_graphs: tuple[str, ...] = ()
     named_graphs: tuple[str, ...] = ()
-    places: Mapping[Pattern, Place] = field(default_factory=dict, compare=False, repr=False)
+    places: Places = field(default_factory=Places, compare=False, repr=False)

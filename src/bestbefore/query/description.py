@@ -26,9 +26,8 @@ from bestbefore.query.algebra import (
     children,
     expressions_of,
 )
-from bestbefore.query.expression_printing import Wording, print_term
+from bestbefore.query.expression_printing import Wording, print_path, print_term
 from bestbefore.query.expressions import Expression, exists_patterns
-from bestbefore.query.path_printing import print_path
 from bestbefore.query.printing import print_iri, print_triple
 
 

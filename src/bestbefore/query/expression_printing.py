@@ -1,4 +1,4 @@
-"""Printing of terms and expressions, with no more parentheses than their meaning needs."""
+"""Printing of terms, expressions and paths, with no more parentheses than their meaning needs."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -23,15 +23,24 @@ from bestbefore.query.expressions import (
     Or,
     Variable,
 )
-from bestbefore.query.hidden import spell_name
-from bestbefore.query.text import BLANK_LABEL, VARIABLE_NAME
+from bestbefore.query.grammar.prologue import spell_name
+from bestbefore.query.grammar.tokens import BLANK_LABEL, NUMBERS, VARIABLE_NAME
+from bestbefore.query.paths import (
+    Alternative,
+    Inverse,
+    Link,
+    NegatedSet,
+    OneOrMore,
+    Path,
+    Sequence,
+    ZeroOrMore,
+    ZeroOrOne,
+)
 from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal, to_sparql
 
 _PLAIN = {
-    XSD + "integer": re.compile(r"-?[0-9]+"),
-    XSD + "decimal": re.compile(r"-?[0-9]*\.[0-9]+"),
-    XSD + "double": re.compile(r"-?(?:[0-9]+\.[0-9]*|\.?[0-9]+)[eE][+\-]?[0-9]+"),
     XSD + "boolean": re.compile(r"true|false"),
+    **{XSD + kind: re.compile(f"-?(?:{form.pattern})") for kind, form in NUMBERS.items()},
 }
 _OR, _AND, _RELATION, _SUM, _PRODUCT, _SIGN, _ATOM = range(7)
 _LEVELS: dict[type[Expression], int] = {
@@ -42,6 +51,18 @@ _LEVELS: dict[type[Expression], int] = {
     Not: _SIGN,
     Negate: _SIGN,
 }
+_ALTERNATIVE, _SEQUENCE, _INVERSE, _REPEATED, _PRIMARY = range(5)
+_PATH_LEVELS: dict[type[Path], int] = {
+    Alternative: _ALTERNATIVE,
+    Sequence: _SEQUENCE,
+    Inverse: _INVERSE,
+    ZeroOrMore: _REPEATED,
+    OneOrMore: _REPEATED,
+    ZeroOrOne: _REPEATED,
+    Link: _PRIMARY,
+    NegatedSet: _PRIMARY,
+}
+_SIGNS: dict[type[Path], str] = {ZeroOrMore: "*", OneOrMore: "+", ZeroOrOne: "?"}
 
 
 def print_term(term: PatternTerm) -> str:
@@ -78,7 +99,7 @@ class Wording:
                 return print_term(term)
             case Or(several) | And(several):
                 sign = " || " if isinstance(expression, Or) else " && "
-                return sign.join(self._operand(each, level + 1) for each in several)
+                return sign.join(self._operand(part, level + 1) for part in several)
             case Compare(op, left, right) | Arithmetic(op, left, right):
                 first = level if isinstance(expression, Arithmetic) else level + 1
                 return f"{self._operand(left, first)} {op} {self._operand(right, level + 1)}"
@@ -116,3 +137,28 @@ def _level(expression: Expression) -> int:
     if isinstance(expression, Arithmetic):
         return _SUM if expression.op in "+-" else _PRODUCT
     return _LEVELS.get(type(expression), _ATOM)
+
+
+def print_path(path: Path) -> str:
+    """A property path as SPARQL text."""
+    match path:
+        case Link(predicate):
+            return to_sparql(predicate)
+        case Alternative(left, right):
+            return f"{_part(left, _ALTERNATIVE)}|{_part(right, _SEQUENCE)}"
+        case Sequence(left, right):
+            return f"{_part(left, _SEQUENCE)}/{_part(right, _INVERSE)}"
+        case Inverse(inner):
+            return f"^{_part(inner, _REPEATED)}"
+        case ZeroOrMore(inner) | OneOrMore(inner) | ZeroOrOne(inner):
+            return f"{_part(inner, _PRIMARY)}{_SIGNS[type(path)]}"
+        case NegatedSet(forward, backward):
+            steps = (*map(to_sparql, forward), *(f"^{to_sparql(iri)}" for iri in backward))
+            return f"!({'|'.join(steps)})"
+    assert_never(path)
+
+
+def _part(path: Path, level: int) -> str:
+    """A path in its place, in parentheses if it binds less than the place needs."""
+    text = print_path(path)
+    return text if _PATH_LEVELS[type(path)] >= level else f"({text})"

@@ -4,7 +4,7 @@
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING, assert_never, get_args
 from typing import Literal as OneOf
 
 from bestbefore.rdf.terms import IRI, Literal
@@ -18,15 +18,23 @@ ArithmeticOperator = OneOf["+", "-", "*", "/"]
 AggregateFunction = OneOf["COUNT", "SUM", "MIN", "MAX", "AVG", "SAMPLE", "GROUP_CONCAT"]
 
 # fmt: off
-FUNCTIONS = frozenset({
-    "ABS", "BNODE", "BOUND", "CEIL", "COALESCE", "CONCAT", "CONTAINS", "DATATYPE", "DAY",
-    "ENCODE_FOR_URI", "FLOOR", "HOURS", "IF", "IRI", "ISBLANK", "ISIRI", "ISLITERAL", "ISNUMERIC",
-    "LANG", "LANGMATCHES", "LCASE", "MD5", "MINUTES", "MONTH", "NOW", "RAND", "REGEX", "REPLACE",
-    "ROUND", "SAMETERM", "SECONDS", "SHA1", "SHA256", "SHA384", "SHA512", "STR", "STRAFTER",
-    "STRBEFORE", "STRDT", "STRENDS", "STRLANG", "STRLEN", "STRSTARTS", "STRUUID", "SUBSTR",
-    "TIMEZONE", "TZ", "UCASE", "UUID", "YEAR",
-})
+_ARITIES: dict[tuple[int, int | None], str] = {
+    (0, 0): "NOW RAND STRUUID UUID",
+    (0, 1): "BNODE",
+    (0, None): "COALESCE CONCAT",
+    (1, 1): "ABS BOUND CEIL DATATYPE DAY ENCODE_FOR_URI FLOOR HOURS IRI ISBLANK ISIRI ISLITERAL "
+            "ISNUMERIC LANG LCASE MD5 MINUTES MONTH ROUND SECONDS SHA1 SHA256 SHA384 SHA512 STR "
+            "STRLEN TIMEZONE TZ UCASE YEAR",
+    (2, 2): "CONTAINS LANGMATCHES SAMETERM STRAFTER STRBEFORE STRDT STRENDS STRLANG STRSTARTS",
+    (2, 3): "REGEX SUBSTR",
+    (3, 3): "IF",
+    (3, 4): "REPLACE",
+}
 # fmt: on
+FUNCTIONS = {name: arity for arity, names in _ARITIES.items() for name in names.split()}
+"""The built-in functions, with the fewest and the most arguments that each takes."""
+
+AGGREGATES: tuple[AggregateFunction, ...] = get_args(AggregateFunction)
 CASTS = frozenset({"boolean", "dateTime", "decimal", "double", "float", "integer", "string"})
 
 

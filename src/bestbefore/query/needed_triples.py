@@ -5,6 +5,7 @@ What no WINDOW can look at need not be kept: the buffer is filtered by these sha
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 from bestbefore.query.algebra import BGP, PathPattern, Pattern, PatternTerm, walk
 from bestbefore.query.paths import Link, NegatedSet, Path, ZeroOrMore, ZeroOrOne, steps
@@ -40,12 +41,14 @@ ANY_TRIPLE = TripleShape()
 
 def needed_triples(pattern: Pattern) -> tuple[TripleShape, ...]:
     """The shapes of all triples that can change what a pattern finds, none within another."""
-    found = tuple(dict.fromkeys(shape for node in walk(pattern) for shape in _shapes(node)))
-    return tuple(
-        shape
-        for shape in found
-        if not any(other != shape and other.covers(shape) for other in found)
-    )
+    found = dict.fromkeys(shape for node in walk(pattern) for shape in _shapes(node))
+    return tuple(shape for shape in found if not any(wider in found for wider in _wider(shape)))
+
+
+def _wider(shape: TripleShape) -> Iterator[TripleShape]:
+    """The other shapes that cover one: those with fewer terms."""
+    choices = product(*({term, None} for term in shape.terms))
+    return (wider for wider in (TripleShape(*terms) for terms in choices) if wider != shape)
 
 
 def _shapes(pattern: Pattern) -> Iterator[TripleShape]:

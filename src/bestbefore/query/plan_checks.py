@@ -1,16 +1,13 @@
 """Checks of a query before it is planned: what cannot be run, and what can only be a mistake."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import assert_never
 
-from bestbefore.errors import QueryError, UnsupportedSparql, nearest
+from bestbefore.errors import QueryError, nearest
 from bestbefore.query.algebra import (
     BGP,
     Construct,
-    Extend,
-    Filter,
     Graph,
-    LeftJoin,
     PathPattern,
     Pattern,
     Project,
@@ -20,6 +17,7 @@ from bestbefore.query.algebra import (
     children,
     expressions_of,
     services_of,
+    tested_patterns,
     triple_variables,
     variables,
     visible_variables,
@@ -28,16 +26,10 @@ from bestbefore.query.algebra import (
 )
 from bestbefore.query.continuous import ContinuousQuery
 from bestbefore.query.expressions import (
-    Call,
-    Expression,
-    exists_patterns,
-    expression_variables,
-    operands,
     own_variables,
 )
 from bestbefore.query.join_keys import join_key
-from bestbefore.query.printing import print_expression
-from bestbefore.rdf.terms import IRI
+from bestbefore.query.refusals import Refusal
 
 
 def check_query(query: ContinuousQuery) -> None:
@@ -47,19 +39,13 @@ def check_query(query: ContinuousQuery) -> None:
     _check_graphs(query, query.pattern)
     _check_windows(query)
     _check_join_keys(query)
-    _check_template(query)
-    _check_expressions(query, query.pattern)
+    _check_answer(query)
+    _check_tests(query)
 
 
 def _mistake(query: ContinuousQuery, node: Pattern, message: str) -> QueryError:
-    line, column = query.places.get(node, (None, None))
+    line, column = query.places.of(node) or (None, None)
     return QueryError(message, line=line, column=column)
-
-
-def _unsupported(query: ContinuousQuery, node: Pattern, construct: str, instead: str) -> QueryError:
-    line, column = query.places.get(node, (None, None))
-    message = f"{construct} is not supported in this version; {instead}"
-    return UnsupportedSparql(message, line=line, column=column)
 
 
 def _check_nesting(query: ContinuousQuery) -> None:
@@ -67,23 +53,18 @@ def _check_nesting(query: ContinuousQuery) -> None:
         for inner in walk(outer.pattern):
             if isinstance(inner, Window | Service):
                 message = f"{clause_name(inner)} stands inside {clause_name(outer)}"
-                advice = "write one after the other, they are joined on the variables they share"
-                raise _mistake(query, inner, f"{message}; {advice}")
+                raise Refusal.NESTED_CLAUSES.mistake(query.places.of(inner), message)
             if isinstance(inner, Graph) and isinstance(outer, Window):
-                advice = "the content of a window is one graph; leave GRAPH out"
-                raise _unsupported(query, inner, "GRAPH inside WINDOW", advice)
+                raise Refusal.GRAPH_IN_WINDOW.at(query.places.of(inner))
 
 
 def _check_services(query: ContinuousQuery) -> None:
     for service in services_of(query.pattern):
         if isinstance(service.iri, Variable):
-            construct, instead = f"SERVICE ?{service.iri.name}", "name the endpoint by its IRI"
-            raise _unsupported(query, service, construct, instead)
-    for node in walk(query.pattern):
-        for inner in (each for part in expressions_of(node) for each in exists_patterns(part)):
-            for service in services_of(inner):
-                instead = "join with it, and test what it binds"
-                raise _unsupported(query, service, "SERVICE inside EXISTS", instead)
+            raise Refusal.SERVICE_VARIABLE.at(query.places.of(service), clause_name(service))
+    for inner in (inner for node in walk(query.pattern) for inner in tested_patterns(node)):
+        for service in services_of(inner):
+            raise Refusal.SERVICE_IN_EXISTS.at(query.places.of(service))
 
 
 def _check_graphs(query: ContinuousQuery, pattern: Pattern) -> None:
@@ -91,30 +72,20 @@ def _check_graphs(query: ContinuousQuery, pattern: Pattern) -> None:
     match pattern:
         case Window() | Service():
             return
-        case Graph(name, _):
-            _check_named(query, pattern, name)
+        case Graph():
+            _check_inside_graph(query, pattern)
             return
         case PathPattern() | BGP((_, *_)) if not query.default_graphs:
-            construct = "a triple pattern outside WINDOW and SERVICE"
-            instead = "move it into the clause whose data it describes, or add FROM <graph>"
-            raise _unsupported(query, pattern, construct, instead)
-    tested = (each for part in expressions_of(pattern) for each in exists_patterns(part))
-    for inner in (*children(pattern), *tested):
+            raise Refusal.OUTSIDE_CLAUSES.at(query.places.of(pattern))
+    for inner in (*children(pattern), *tested_patterns(pattern)):
         _check_graphs(query, inner)
 
 
-def _check_named(query: ContinuousQuery, clause: Graph, name: object) -> None:
-    known = query.named_graphs
-    if not known:
-        message = "GRAPH needs a graph to look at; add FROM NAMED <graph>"
-        raise _mistake(query, clause, message)
-    if isinstance(name, IRI) and name.value not in known:
-        message = f"the graph <{name.value}> is not declared by FROM NAMED"
-        raise _mistake(query, clause, f"{message}; {nearest(name.value, known)}")
+def _check_inside_graph(query: ContinuousQuery, clause: Graph) -> None:
     for inner in walk(clause.pattern):
         if isinstance(inner, Window | Service):
-            message = f"{clause_name(inner)} stands inside GRAPH; write one after the other"
-            raise _mistake(query, inner, message)
+            message = f"{clause_name(inner)} stands inside GRAPH"
+            raise Refusal.NESTED_CLAUSES.mistake(query.places.of(inner), message)
 
 
 def _check_windows(query: ContinuousQuery) -> None:
@@ -125,8 +96,8 @@ def _check_windows(query: ContinuousQuery) -> None:
             raise _mistake(query, clause, f"{message}; {nearest(clause.name, declared)}")
     for window in query.windows:
         if window.name not in {clause.name for clause in used}:
-            advice = f"add WINDOW <{window.name}> {{ … }}"
-            raise QueryError(f"the window <{window.name}> is declared but never used; {advice}")
+            message = f"the window <{window.name}> is declared but never used"
+            raise Refusal.UNUSED_WINDOW.mistake(query.places.of(window), message)
 
 
 def _check_join_keys(query: ContinuousQuery) -> None:
@@ -144,55 +115,44 @@ def _check_join_keys(query: ContinuousQuery) -> None:
             )
 
 
-def _check_template(query: ContinuousQuery) -> None:
+def _check_answer(query: ContinuousQuery) -> None:
+    """Refuse to answer with a variable that nothing binds."""
     if isinstance(query.form, Construct):
         needed = triple_variables(query.form.template)
         _check_bound(query, query.pattern, query.pattern, needed, "used in the CONSTRUCT template")
-
-
-def _check_expressions(query: ContinuousQuery, pattern: Pattern) -> None:
-    """Refuse variables that nothing binds where they are used.
-
-    EXISTS also sees what is around, but a WINDOW in it does not: it is evaluated on its own.
-    """
-    match pattern:
-        case Project(inner, names):
-            _check_bound(query, pattern, inner, names, "selected")
-        case Filter(condition, _) | LeftJoin(_, _, condition) if condition is not None:
-            place = f"used in FILTER({print_expression(condition)})"
-            _check_bound(query, pattern, pattern, _needed(condition), place)
-        case Extend(inner, _, expression):
-            place = f"used in {print_expression(expression)}"
-            _check_bound(query, pattern, inner, _needed(expression), place)
-    tested = (each for part in expressions_of(pattern) for each in exists_patterns(part))
-    windows = (each for inner in tested for each in windows_of(inner))
-    for below in (*children(pattern), *windows):
-        _check_expressions(query, below)
-
-
-def _needed(expression: Expression) -> Iterator[Variable]:
-    """The variables without which an expression is an error; some functions expect unbound ones."""
-    excused = set(_excused(expression))
-    return (each for each in own_variables(expression) if each not in excused)
-
-
-def _excused(expression: Expression) -> Iterator[Variable]:
-    if isinstance(expression, Call) and expression.function in ("BOUND", "COALESCE"):
-        yield from expression_variables(expression)
-    for part in operands(expression):
-        yield from _excused(part)
+    for node in walk(query.pattern):
+        if isinstance(node, Project):
+            _check_bound(query, node, node.pattern, node.variables, "selected")
 
 
 def _check_bound(
-    query: ContinuousQuery, node: Pattern, scope: Pattern, needed: Iterable[Variable], place: str
+    query: ContinuousQuery, node: Pattern, scope: Pattern, needed: Iterable[Variable], use: str
 ) -> None:
-    in_scope = variables(scope)
+    in_scope = dict.fromkeys(variables(scope))
     for variable in needed:
         if variable not in in_scope:
-            names = [f"?{each.name}" for each in in_scope if not each.hidden]
-            message = f"?{variable.name} is {place}, but no pattern of that group binds it"
-            hint = f"; {nearest(f'?{variable.name}', names)}" if names else ""
-            raise _mistake(query, node, message + hint)
+            names = [f"?{name.name}" for name in in_scope if not name.hidden]
+            message = f"?{variable.name} is {use}, but no pattern of that group binds it"
+            hint = f" ({nearest(f'?{variable.name}', names)})" if names else ""
+            raise Refusal.UNBOUND_ANSWER.mistake(query.places.of(node), message + hint)
+
+
+def _check_tests(query: ContinuousQuery) -> None:
+    """Refuse a WINDOW inside EXISTS that looks at what is outside: it is evaluated on its own."""
+    for outer in walk(query.pattern):
+        for window in (window for inner in tested_patterns(outer) for window in windows_of(inner)):
+            _check_window_alone(query, window, frozenset(variables(outer)))
+
+
+def _check_window_alone(
+    query: ContinuousQuery, window: Window, outside: frozenset[Variable]
+) -> None:
+    for node in walk(window.pattern):
+        read = dict.fromkeys(name for part in expressions_of(node) for name in own_variables(part))
+        for name in read if read.keys() & outside else ():
+            if name in outside and name not in variables(node):
+                construct = f"?{name.name} of outside EXISTS in a WINDOW inside it"
+                raise Refusal.OUTER_VARIABLE.at(query.places.of(node), construct)
 
 
 def _listed(names: Collection[Variable]) -> str:

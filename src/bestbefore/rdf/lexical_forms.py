@@ -6,7 +6,8 @@ The patterns are written for Java's regular expressions and for Python's.
 from dataclasses import dataclass
 
 from bestbefore.errors import InputError, nearest
-from bestbefore.rdf.terms import RDF_LANG_STRING, XSD, is_absolute_iri
+from bestbefore.rdf.iris import is_absolute_iri
+from bestbefore.rdf.terms import RDF_LANG_STRING, XSD
 
 _ZONE = r"(?:Z|[+-](?:(?:0[0-9]|1[0-3]):[0-5][0-9]|14:00))"
 _YEAR = r"-?(?:[1-9][0-9]{3,}|0[0-9]{3})"

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import chain
 
 from bestbefore.errors import InputError
+from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.rdf.terms import (
     IRI,
     XSD_STRING,
     Literal,
     encode,
-    is_absolute_iri,
     is_language_tag,
 )
 

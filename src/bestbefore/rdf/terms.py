@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import assert_never
 
 from bestbefore.errors import InputError
+from bestbefore.rdf.iris import FORBIDDEN_IN_IRI
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 XSD_STRING = XSD + "string"
@@ -18,8 +19,6 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDF_TYPE = RDF + "type"
 RDF_LANG_STRING = RDF + "langString"
 
-_FORBIDDEN_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROL = re.compile(r'[\\"\n\r\t\x00-\x1f\x7f]')
@@ -94,11 +93,6 @@ def decode(text: str) -> Term:
     raise InputError(f"{text!r} is not an encoded RDF term")
 
 
-def is_absolute_iri(text: str) -> bool:
-    """Whether a text is an IRI with a scheme and without forbidden characters."""
-    return bool(_SCHEME.match(text)) and not _FORBIDDEN_IN_IRI.search(text)
-
-
 def is_language_tag(text: str) -> bool:
     """Whether a text is a language tag such as `en` or `de-AT`."""
     return bool(_LANGUAGE_TAG.fullmatch(text))
@@ -110,11 +104,11 @@ def to_sparql(term: Term) -> str:
     A term that SPARQL cannot name (a blank node, an IRI with forbidden characters) is refused.
     """
     match term:
-        case IRI(value) if not _FORBIDDEN_IN_IRI.search(value):
+        case IRI(value) if not FORBIDDEN_IN_IRI.search(value):
             return f"<{value}>"
         case Literal(lexical, _, str(language)) if _LANGUAGE_TAG.fullmatch(language):
             return f'"{_escape(lexical)}"@{language}'
-        case Literal(lexical, datatype, None) if not _FORBIDDEN_IN_IRI.search(datatype):
+        case Literal(lexical, datatype, None) if not FORBIDDEN_IN_IRI.search(datatype):
             suffix = "" if datatype == XSD_STRING else f"^^<{datatype}>"
             return f'"{_escape(lexical)}"{suffix}'
     raise InputError(f"{encode(term)!r} cannot be written in a SPARQL query")

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bestbefore.errors import InputError
-from bestbefore.rdf.terms import IRI, Key, Literal, Row, decode, encode, is_absolute_iri
+from bestbefore.rdf.iris import is_absolute_iri
+from bestbefore.rdf.terms import IRI, Key, Literal, Row, decode, encode
 from bestbefore.time import parse_interval_ms
 from bestbefore.traces import read_key_intervals
 

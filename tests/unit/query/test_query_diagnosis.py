@@ -20,18 +20,26 @@ from bestbefore.query import parse_query
         ("WINDOW :w ?x", 19, "'?x' does not fit here, after ':w'; expected '{'"),
         ("?x 5 ?y", 12, "'5' does not fit here, after '?x'; expected a variable or an IRI"),
         ("?x :p ?y,", 19, "'}' does not fit here, after ','; expected a term"),
-        ("FILTER ?x > 5", 16, "'?x' does not fit here, after 'FILTER'; expected an IRI or '('"),
+        (
+            "FILTER ?x > 5",
+            16,
+            "'?x' does not fit here, after 'FILTER'; expected an IRI or a function or '('",
+        ),
         ("FILTER(?x >)", 20, "')' does not fit here, after '>'; expected a term"),
         (
             "FILTER(?x = ?y = ?z)",
             24,
-            "'=' does not fit here, after '?y'; expected an operator or ')'",
+            "'=' does not fit here, after '?y'; expected an arithmetic operator or '||' or '&&'",
         ),
         ("FILTER(NOT ?x)", 20, "'?x' does not fit here, after 'NOT'; expected EXISTS"),
         ("FILTER(REGX(?x, 'a'))", 16, "'REGX' does not fit here, after '('"),
         ("FILTER(REGX(?x, 'a'))", 16, "did you mean 'REGEX'"),
         ("?x :p ?y OPTIONL { ?x :q ?z }", 18, "did you mean 'OPTIONAL'"),
-        ("?x :p ?y LIMIT", 18, "'LIMIT' does not fit here, after '?y'; expected '}' or '.'"),
+        (
+            "?x :p ?y LIMIT",
+            18,
+            "'LIMIT' does not fit here, after '?y'; expected a clause or ',' or ';' or '.' or '}'",
+        ),
         ("SERVICE :s { ?x :p 'a' } }", 36, "'}' closes nothing"),
         ("FILTER(?x > 5", 23, "'}' stands where ')' should close '(' of line 5, column 15"),
         ("?x ex:p ?y", 12, "the prefix 'ex:' is not declared; add PREFIX ex:"),
@@ -50,7 +58,7 @@ def test_a_malformed_pattern(registered, where, column, message):
 @pytest.mark.parametrize(
     ("form", "line", "column", "message"),
     [
-        ("SELECT", 5, 1, "'WHERE' does not fit here, after 'SELECT'; expected a variable or '*'"),
+        ("SELECT", 4, 1, "'FROM' does not fit here, after 'SELECT'; expected a variable or '*'"),
         ("SELECT ?x,", 3, 10, "',' does not fit here, after '?x'; expected a variable"),
         (
             "CONSTRUCT { ?x }",
@@ -70,7 +78,7 @@ def test_a_malformed_form(registered, form, line, column, message):
 def test_a_query_that_ends_too_early():
     text = "REGISTER RSTREAM q AS\nSELECT *\nFROM NAMED WINDOW <w> ON <s> [RANGE 1s]\n"
     with pytest.raises(
-        QueryError, match=r"the query ends too early, after '\*'; expected '{' or WHERE"
+        QueryError, match=r"the query ends too early, after '\]'; expected '{' or FROM or WHERE"
     ):
         parse_query(text)
 

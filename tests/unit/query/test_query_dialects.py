@@ -109,9 +109,9 @@ def test_several_streams_of_a_named_window():
             "",
             "\nSTREAM :s [RANGE 1m] { }\nSTREAM :s [RANGE 2m] { }",
             (4, 8),
-            "the stream <http://example.org/s> has two different windows",
+            "the stream <http://example.org/s> with two different windows is not supported",
         ),
-        ("", "\nSTREAM :s { }", (3, 1), "'STREAM' does not fit here"),
+        ("", "\nSTREAM :s { }", (3, 11), "[RANGE … STEP …] after the stream, found '{'"),
         (f"{ONE}\nFROM :g", "", (3, 1), "FROM next to FROM STREAM is not supported"),
     ],
 )

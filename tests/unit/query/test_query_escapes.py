@@ -1,8 +1,8 @@
 import pytest
 
 from bestbefore.errors import QueryError
-from bestbefore.query.escapes import iri_value, local_value, string_value
-from bestbefore.query.text import tokenize
+from bestbefore.query.grammar.prologue import iri_value, local_value, string_value
+from bestbefore.query.grammar.tokens import tokenize
 
 
 @pytest.mark.parametrize(

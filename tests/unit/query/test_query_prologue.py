@@ -1,8 +1,8 @@
 import pytest
 
 from bestbefore.errors import QueryError
-from bestbefore.query.prologue import Prologue
-from bestbefore.query.text import tokenize
+from bestbefore.query.grammar.prologue import Prologue
+from bestbefore.query.grammar.tokens import tokenize
 
 PROLOGUE = Prologue({"": "http://e/", "foaf": "http://foaf/"}, "http://base/a/b")
 

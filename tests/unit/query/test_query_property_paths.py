@@ -13,7 +13,7 @@ from bestbefore.query import (
     parse_query,
     visible_variables,
 )
-from bestbefore.query.path_printing import print_path
+from bestbefore.query.expression_printing import print_path
 from bestbefore.query.paths import (
     Alternative,
     Inverse,

@@ -1,37 +1,32 @@
 import pytest
 
 from bestbefore.errors import QueryError, UnsupportedSparql
-from bestbefore.query import CountWindow, OutputOperator, TimeWindow, parse_query
-from bestbefore.query.rspql import read_shell
-from bestbefore.query.text import tokenize
+from bestbefore.query import (
+    Construct,
+    CountWindow,
+    OutputOperator,
+    TimeWindow,
+    TriplePattern,
+    Variable,
+    parse_query,
+)
 
 E = "http://example.org/"
 
 
-def shell_of(text):
-    return read_shell(tokenize(text))
-
-
 def window_of(extent):
     text = f"REGISTER RSTREAM q AS SELECT * FROM NAMED WINDOW <w> ON <s> {extent} WHERE {{}}"
-    return shell_of(text).windows[0]
+    return parse_query(text).windows[0]
 
 
 def test_the_influencer_query(influencers):
-    shell = shell_of(influencers)
-    assert shell.output is OutputOperator.RSTREAM
-    assert shell.name == E + "influencers"
-    (window,) = shell.windows
+    query = parse_query(influencers)
+    assert query.output is OutputOperator.RSTREAM
+    assert query.name == E + "influencers"
+    (window,) = query.windows
     assert (window.name, window.streams) == (E + "w", (E + "mentions",))
     assert (window.width_ms, window.slide_ms) == (600_000, 60_000)
     assert not window.tumbling
-    assert [token.text for token in shell.body[:5]] == [
-        "SELECT",
-        "?user",
-        "?followers",
-        "WHERE",
-        "{",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -49,8 +44,8 @@ def test_names_of_a_query(name, expected):
         f"REGISTER QUERY {name} AS PREFIX : <{E}> SELECT * "
         "FROM NAMED WINDOW <w> ON <s> [RANGE 1s] WHERE {}"
     )
-    assert shell_of(text).name == expected
-    assert shell_of(text).output is OutputOperator.RSTREAM
+    assert parse_query(text).name == expected
+    assert parse_query(text).output is OutputOperator.RSTREAM
 
 
 def test_prologue_before_and_after_register():
@@ -58,9 +53,9 @@ def test_prologue_before_and_after_register():
         "PREFIX a: <http://a/> REGISTER RSTREAM b:q AS BASE <http://base/x/> PREFIX b: <b/> "
         "SELECT * FROM NAMED WINDOW <w> ON a:s [RANGE 1s] WHERE {}"
     )
-    shell = shell_of(text)
-    assert shell.name == "http://base/x/b/q"
-    (window,) = shell.windows
+    query = parse_query(text)
+    assert query.name == "http://base/x/b/q"
+    (window,) = query.windows
     assert (window.name, window.streams) == ("http://base/x/w", ("http://a/s",))
 
 
@@ -76,7 +71,7 @@ def test_prologue_before_and_after_register():
 )
 def test_output_operators(written, output):
     text = f"REGISTER {written} q AS ASK FROM NAMED WINDOW <w> ON <s> [RANGE 1s] {{}}"
-    assert shell_of(text).output is output
+    assert parse_query(text).output is output
 
 
 @pytest.mark.parametrize(
@@ -126,9 +121,9 @@ def test_several_windows_among_the_clauses():
         "REGISTER RSTREAM q AS CONSTRUCT { ?a ?b ?c } FROM NAMED WINDOW <v> ON <s> [RANGE 1s] "
         "FROM NAMED WINDOW <w> ON <s> [RANGE 2s] WHERE {}"
     )
-    shell = shell_of(text)
-    assert [window.name for window in shell.windows] == ["v", "w"]
-    assert [token.text for token in shell.body[-4:]] == ["WHERE", "{", "}", ""]
+    query = parse_query(text)
+    assert [window.name for window in query.windows] == ["v", "w"]
+    assert query.form == Construct((TriplePattern(*map(Variable, "abc")),))
 
 
 def test_clauses_in_strings_and_comments_are_not_read():
@@ -185,7 +180,7 @@ START = "REGISTER RSTREAM q AS SELECT *\nFROM NAMED WINDOW <w> ON <s> "
 )
 def test_what_is_missing_is_said_with_its_place(text, line, column, message):
     with pytest.raises(QueryError) as caught:
-        shell_of(text)
+        parse_query(text)
     assert message in str(caught.value)
     assert (caught.value.line, caught.value.column) == (line, column)
 
@@ -194,11 +189,51 @@ def test_what_is_missing_is_said_with_its_place(text, line, column, message):
     ("text", "line", "column", "construct"),
     [
         ("REGISTER RSTREAM q AS DESCRIBE ?x", 1, 23, "DESCRIBE"),
-        ("REGISTER QUERY q\n COMPUTED EVERY 5m AS ASK", 2, 2, "COMPUTED EVERY"),
     ],
 )
 def test_what_is_not_supported_is_named_with_its_place(text, line, column, construct):
     with pytest.raises(UnsupportedSparql) as caught:
-        shell_of(text)
+        parse_query(text)
     assert f"{construct} is not supported" in str(caught.value)
     assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def computed(every, extent):
+    return f"REGISTER QUERY q\n {every} AS ASK FROM STREAM <s> {extent} {{ ?a ?b ?c }}"
+
+
+@pytest.mark.parametrize(
+    "every", ["COMPUTED EVERY 60s", "COMPUTE EVERY PT1M", "computed every 1 m"]
+)
+def test_computed_every_step_is_what_is_done_anyway(every):
+    text = computed(every, "[RANGE 10m STEP 1m]")
+    assert parse_query(text) == parse_query(text.replace(every, ""))
+
+
+@pytest.mark.parametrize(
+    ("every", "extent", "both"),
+    [
+        ("COMPUTED EVERY 5m", "[RANGE 10m STEP 1m]", ("PT5M", "PT1M")),
+        ("COMPUTED EVERY 5m", "[RANGE 10m TUMBLING]", ("PT5M", "PT10M")),
+        ("COMPUTE EVERY 5m", "[ELEMENTS 10 STEP 3]", ("PT5M", "3 elements")),
+    ],
+)
+def test_computed_every_something_else_is_refused_with_both(every, extent, both):
+    with pytest.raises(UnsupportedSparql) as caught:
+        parse_query(computed(every, extent))
+    assert all(each in str(caught.value) for each in both)
+    assert (caught.value.line, caught.value.column) == (2, 2)
+
+
+@pytest.mark.parametrize("stream", ["<http://e/s>", "<http://e/s> [RANGE 10m STEP 1m]"])
+def test_a_named_stream_says_that_its_window_is_missing(stream):
+    text = f"REGISTER QUERY q AS\nSELECT * FROM NAMED STREAM {stream} WHERE {{ ?a ?b ?c }}"
+    with pytest.raises(QueryError, match="a stream needs a window: FROM NAMED WINDOW") as caught:
+        parse_query(text)
+    assert (caught.value.line, caught.value.column) == (2, 10)
+
+
+@pytest.mark.parametrize("every", ["COMPUTED EVERY", "COMPUTED EVERY 5", "COMPUTED EVERY five"])
+def test_computed_every_needs_a_duration(every):
+    with pytest.raises(QueryError, match="EVERY: .* is not a duration"):
+        parse_query(f"REGISTER QUERY q {every}")

@@ -6,6 +6,7 @@ bound terms: WINDOWs stay in their order, and so do SERVICEs.
 """
 
 from dataclasses import dataclass
+from heapq import heappop, heappush
 
 from bestbefore.query.algebra import (
     BGP,
@@ -44,36 +45,57 @@ def order_joins(pattern: Pattern) -> Pattern:
         case Service():
             return pattern
         case BGP(triples):
-            return BGP(tuple(triples[each] for each in _order(list(map(_of_triple, triples)))))
+            return BGP(tuple(triples[number] for number in _order(list(map(_of_triple, triples)))))
         case Join():
             operands = join_operands(pattern)
             order = _order(list(map(_of_pattern, operands)))
-            return join_all(order_joins(operands[each]) for each in order)
+            return join_all(order_joins(operands[number]) for number in order)
     return with_children(pattern, order_joins)
 
 
 def _order(operands: list[_Operand]) -> list[int]:
-    """The numbers of the operands in the order they are joined."""
-    order, known = list[int](), set[Variable | BlankNode]()
-    remaining = list(range(len(operands)))
+    """The numbers of the operands in the order they are joined.
 
-    def rank(number: int) -> tuple[bool, bool, int]:
+    An operand is ranked again whenever one of its names becomes known, so that many triple
+    patterns are ordered in little more than the time it takes to sort them.
+    """
+    users = _users(operands)
+    shared, known, order = [0] * len(operands), set[Variable | BlankNode](), dict[int, None]()
+
+    def rank(number: int) -> tuple[bool, bool, int, int]:
         operand = operands[number]
-        shared = len(operand.names & known)
-        score = 0 if operand.bound is None else operand.bound + shared
-        return bool(order) and not shared, operand.remote, -score
+        score = 0 if operand.bound is None else operand.bound + shared[number]
+        return bool(order) and not shared[number], operand.remote, -score, number
 
-    while remaining:
-        best = min(remaining, key=rank)
-        remaining.remove(best)
-        order.append(best)
-        known |= operands[best].names
-    return order
+    ranked = [min(map(rank, range(len(operands))))] if operands else []
+    while ranked:
+        number = heappop(ranked)[-1]
+        if number in order:
+            continue
+        first = not order
+        order[number] = None
+        new = operands[number].names - known
+        known |= new
+        met = [user for name in new for user in users[name] if user not in order]
+        for user in met:
+            shared[user] += 1
+        for user in range(len(operands)) if first else met:
+            heappush(ranked, rank(user))
+    return list(order)
+
+
+def _users(operands: list[_Operand]) -> dict[Variable | BlankNode, list[int]]:
+    """The numbers of the operands that have a name, for each name."""
+    users: dict[Variable | BlankNode, list[int]] = {}
+    for number, operand in enumerate(operands):
+        for name in operand.names:
+            users.setdefault(name, []).append(number)
+    return users
 
 
 def _of_triple(pattern: TriplePattern) -> _Operand:
     terms = _terms(pattern)
-    names = frozenset(each for each in terms if isinstance(each, Variable | BlankNode))
+    names = frozenset(term for term in terms if isinstance(term, Variable | BlankNode))
     return _Operand(names, _bound(*terms))
 
 
@@ -87,7 +109,7 @@ def _best(pattern: Pattern) -> int:
     """The bound terms of the triple pattern that has most; given values are as good as bound."""
     match pattern:
         case BGP(triples):
-            return max((_bound(*_terms(each)) for each in triples), default=0)
+            return max((_bound(*_terms(triple)) for triple in triples), default=0)
         case PathPattern(subject, _, object_):
             return _bound(subject, object_)
         case Values():
@@ -100,4 +122,4 @@ def _terms(pattern: TriplePattern) -> tuple[PatternTerm, PatternTerm, PatternTer
 
 
 def _bound(*terms: PatternTerm) -> int:
-    return sum(not isinstance(each, Variable | BlankNode) for each in terms)
+    return sum(not isinstance(term, Variable | BlankNode) for term in terms)

@@ -11,7 +11,7 @@ from bestbefore.spark.columns import FROM_WINDOW, GRAPH, TIME, TO_WINDOW, TRIPLE
 from bestbefore.spark.patterns.dataset import Dataset
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions, aliased, quoted
-from bestbefore.spark.sql import quote
+from bestbefore.spark.sql import name, quote
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class Context:
         They differ in nothing but in `places`.
         """
         source = self.dataset.graph if self.graph is None else self.dataset.named
+        if source is None and self.graph is not None:
+            return self._nothing(columns)
         assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
         if isinstance(self.graph, IRI):
             wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
@@ -75,6 +77,17 @@ class Context:
         keys = () if self.graph_key is None else (self.graph_key,)
         own += [f"g AS {each}" for each in keys]
         frame = source.triples(F.expr(wanted), places).selectExpr(*own, *aliased(columns))
+        return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
+
+    def _nothing(self, columns: dict[str, str]) -> Solutions:
+        """What a named graph holds where there is none: no triple."""
+        assert self.dataset.origin is not None  # noqa: S101 - as for `unit`
+        keys = () if self.graph_key is None else (self.graph_key,)
+        texts = (f"CAST(NULL AS STRING) AS {name(column)}" for column in (*keys, *columns))
+        own = (
+            f"CAST(NULL AS BIGINT) AS {name(column)}" for column in (FROM_WINDOW, TO_WINDOW, TIME)
+        )
+        frame = self.dataset.origin().filter("FALSE").selectExpr(*own, *texts)
         return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from bestbefore.errors import QueryError
-from bestbefore.query.text import Kind, tokenize
+from bestbefore.query.grammar.tokens import Kind, bracket_error, split_comparison, tokenize
 
 
 def kinds_and_texts(text):
@@ -71,10 +71,23 @@ def test_a_byte_order_mark_before_the_query_is_skipped():
     assert [token.text for token in tokenize("\ufeff?x")] == ["?x", ""]
 
 
-def test_a_comparison_without_spaces_is_not_an_iri():
-    texts = [token.text for token in tokenize("FILTER(?a<?b&&?c>?d && ?e<=?f||?g>=1)")]
-    assert texts[2:9] == ["?a", "<", "?b", "&&", "?c", ">", "?d"]
-    assert texts[10:17] == ["?e", "<=", "?f", "||", "?g", ">=", "1"]
+@pytest.mark.parametrize(
+    ("text", "pieces"),
+    [
+        ("<?b&&?c>?d", ["<", "?b", "&&", "?c", ">", "?d"]),
+        ("<=?f>=1", ["<=", "?f", ">=", "1"]),
+        ("<1>2", ["<", "1", ">", "2"]),
+        ("<http://e/p>?o", ["<http://e/p>", "?o"]),
+        ("<a#b>?o", ["<a#b>", "?o"]),
+        ("<a~>?o", ["<a~>", "?o"]),
+    ],
+)
+def test_an_iri_where_an_operator_must_stand_is_what_it_looks_like(text, pieces):
+    iri, *others = tokenize(f"\n ?a{text}")[1:-1]
+    found = [*split_comparison(iri, others[0]), *others[1:]]
+    assert [token.text for token in found] == pieces
+    assert [token.offset for token in found] == sorted(token.offset for token in found)
+    assert all((token.line, token.column) == (2, token.offset) for token in found)
 
 
 def test_an_iri_after_a_variable_stays_an_iri():
@@ -92,11 +105,6 @@ def test_an_iri_after_a_variable_stays_an_iri():
         ("?x\n :p \ud800", 2, 5, "U+D800"),
         ("?x ~ ?y", 1, 4, "'~'"),
         ("?x\u00a0?y", 1, 3, "U+00A0"),
-        ("{ ?x }\n}", 2, 1, "closes nothing"),
-        ("{ (\n }", 2, 2, "')' should close '(' of line 1, column 3"),
-        ("{ {\n ( ) }", 1, 1, "'{' is never closed"),
-        ("{" * 10_000, 1, 101, "nest more than 100 deep"),
-        ("(" * 101 + ")" * 101, 1, 101, "nest more than 100 deep"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_its_place(text, line, column, message):
@@ -104,3 +112,21 @@ def test_what_cannot_be_read_is_refused_with_its_place(text, line, column, messa
         tokenize(text)
     assert (caught.value.line, caught.value.column) == (line, column)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "column", "message"),
+    [
+        ("{ ?x }\n}", 2, 1, "closes nothing"),
+        ("{ (\n }", 2, 2, "')' should close '(' of line 1, column 3"),
+        ("{ {\n ( ) }", 1, 1, "'{' is never closed"),
+    ],
+)
+def test_brackets_that_do_not_match(text, line, column, message):
+    problem = bracket_error(tokenize(text))
+    assert (problem.line, problem.column) == (line, column)
+    assert message in str(problem)
+
+
+def test_brackets_that_match():
+    assert bracket_error(tokenize("{ ( [ ] ) } { }")) is None

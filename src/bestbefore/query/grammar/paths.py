@@ -1,0 +1,119 @@
+"""Property paths: the productions [88] to [96] of SPARQL 1.1."""
+
+from functools import reduce
+
+from bestbefore.query.grammar.reader import Reader, first
+from bestbefore.query.grammar.terms import IRI_FIRST, read_iri
+from bestbefore.query.grammar.tokens import Kind
+from bestbefore.query.paths import (
+    Alternative,
+    Inverse,
+    Link,
+    NegatedSet,
+    OneOrMore,
+    Path,
+    Sequence,
+    ZeroOrMore,
+    ZeroOrOne,
+)
+from bestbefore.rdf.terms import IRI, RDF_TYPE
+
+PATH_FIRST = first("a path", Kind.IRI, Kind.NAME, "a", "^", "!", "(")
+_REPEATED: dict[str, type[ZeroOrMore | OneOrMore | ZeroOrOne]] = {
+    "*": ZeroOrMore,
+    "+": OneOrMore,
+    "?": ZeroOrOne,
+}
+_REPETITION = first("a path operator", *_REPEATED)
+
+Alternatives = list[list[Path]]
+"""A path as its alternatives, each with the steps that follow each other."""
+
+
+def read_alternatives(reader: Reader) -> Alternatives:
+    """Read [89] PathAlternative."""
+    alternatives = [_read_sequence(reader)]
+    while reader.token.terminal == "|":
+        reader.take()
+        alternatives.append(_read_sequence(reader))
+    reader.want("a path operator")
+    return alternatives
+
+
+def _read_sequence(reader: Reader) -> list[Path]:
+    """Read [90] PathSequence."""
+    steps = [_read_step(reader)]
+    while reader.token.terminal == "/":
+        reader.take()
+        steps.append(_read_step(reader))
+    return steps
+
+
+def _read_step(reader: Reader) -> Path:
+    """Read [92] PathEltOrInverse."""
+    start = reader.token
+    inverse = reader.accept("^")
+    path = _read_primary(reader)
+    if _ends_step(reader):
+        path = reader.note(_REPEATED[reader.take().text](path), start)
+    return reader.note(Inverse(path), start) if inverse else path
+
+
+def _ends_step(reader: Reader) -> bool:
+    """Whether an operator of repetition stands at the cursor; a plus may begin a number."""
+    following = reader.following
+    if reader.token.text == "+" and following.kind is Kind.NUMBER:
+        return not reader.token.touches(following)
+    return reader.at(_REPETITION)
+
+
+def _read_primary(reader: Reader) -> Path:
+    """Read [94] PathPrimary."""
+    start = reader.token
+    if reader.accept("("):
+        path = _joined(reader, read_alternatives(reader))
+        reader.expect(")")
+        return path
+    if reader.accept("!"):
+        return reader.note(_read_negated_set(reader), start)
+    return reader.note(Link(_read_predicate(reader)), start)
+
+
+def _joined(reader: Reader, alternatives: Alternatives) -> Path:
+    """A path as one node."""
+    start = reader.token
+
+    def sequence(left: Path, right: Path) -> Path:
+        return reader.note(Sequence(left, right), start)
+
+    def alternative(left: Path, right: Path) -> Path:
+        return reader.note(Alternative(left, right), start)
+
+    return reduce(alternative, (reduce(sequence, steps) for steps in alternatives))
+
+
+def _read_negated_set(reader: Reader) -> NegatedSet:
+    """Read [95] PathNegatedPropertySet after its exclamation mark."""
+    forward: list[IRI] = []
+    backward: list[IRI] = []
+
+    def read_one() -> None:
+        side = backward if reader.accept("^") else forward
+        side.append(_read_predicate(reader))
+
+    if not reader.accept("("):
+        read_one()
+    elif not reader.accept(")"):
+        read_one()
+        while reader.accept("|"):
+            read_one()
+        reader.expect(")")
+    return NegatedSet(tuple(forward), tuple(backward))
+
+
+def _read_predicate(reader: Reader) -> IRI:
+    """Read an IRI, or `a` for rdf:type."""
+    if reader.at(IRI_FIRST):
+        return read_iri(reader)
+    reader.expect("a")
+    return IRI(RDF_TYPE)

@@ -1,0 +1,286 @@
+"""SELECT and the solution modifiers: the productions [8], [9] and [18] to [28] of SPARQL 1.1.
+
+The operators come in the order of sections 18.2.4 and 18.2.5: Group, HAVING, VALUES, SELECT
+expressions, ORDER BY, projection, DISTINCT, OFFSET and LIMIT.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from bestbefore.query.algebra import (
+    BGP,
+    Distinct,
+    Extend,
+    Filter,
+    Join,
+    OrderBy,
+    OrderCondition,
+    Pattern,
+    Project,
+    Reduced,
+    Slice,
+    Values,
+    Variable,
+    variables,
+    visible_variables,
+)
+from bestbefore.query.conditions import conjunction
+from bestbefore.query.expressions import Expression
+from bestbefore.query.grammar.expressions import (
+    Aggregates,
+    Clause,
+    constraint_follows,
+    read_bracketted,
+    read_constraint,
+    read_expression,
+)
+from bestbefore.query.grammar.grouping import (
+    Clauses,
+    Item,
+    check_items,
+    over_groups,
+    read_group_clause,
+    taken,
+)
+from bestbefore.query.grammar.reader import Reader, first
+from bestbefore.query.grammar.terms import (
+    IRI_FIRST,
+    LITERAL_FIRST,
+    read_iri,
+    read_literal,
+    read_variable,
+    variable_of,
+)
+from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.rdf.terms import IRI, Literal
+
+EMPTY = BGP(())
+_ORDER_FIRST = first("a variable", Kind.VARIABLE, "ASC", "DESC")
+# More rows than there are numbers for them in any engine.
+_MOST_DIGITS = 18
+GroupReader = Callable[[Reader], Pattern]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectClause:
+    """[9] SelectClause: its keyword, what it lists (nothing for `*`), and DISTINCT or REDUCED."""
+
+    token: Token
+    items: tuple[Item, ...]
+    modifier: type[Distinct | Reduced] | None
+    aggregates: Aggregates
+
+
+def read_sub_select(reader: Reader, group: GroupReader) -> Pattern:
+    """Read [8] SubSelect."""
+    clause = read_select_clause(reader, group)
+    reader.accept("WHERE")
+    _, pattern = read_select_rest(reader, group, clause)
+    return pattern
+
+
+def read_select_clause(reader: Reader, group: GroupReader) -> SelectClause:
+    """Read [9] SelectClause."""
+    token, aggregates, items = reader.expect("SELECT"), Aggregates(), list[Item]()
+    modifier: type[Distinct | Reduced] | None = None
+    if reader.accept("DISTINCT"):
+        modifier = Distinct
+    elif reader.accept("REDUCED"):
+        modifier = Reduced
+    if not reader.accept("*"):
+        clause = Clause("SELECT", group, aggregates)
+        items.append(_read_item(reader, clause))
+        while reader.at(Kind.VARIABLE) or reader.at("("):
+            items.append(_read_item(reader, clause))
+    return SelectClause(token, tuple(items), modifier, aggregates)
+
+
+def _read_item(reader: Reader, clause: Clause) -> Item:
+    if reader.at(Kind.VARIABLE):
+        return Item(variable_of(reader.token), None, reader.take())
+    reader.expect("(")
+    expression = read_expression(reader, clause)
+    reader.expect("AS")
+    name = reader.expect(Kind.VARIABLE)
+    reader.expect(")")
+    return Item(variable_of(name), expression, name)
+
+
+def read_select_rest(
+    reader: Reader, group: GroupReader, select: SelectClause
+) -> tuple[tuple[Variable, ...], Pattern]:
+    """Read what follows SELECT from the group of its WHERE on: the columns, and all the pattern."""
+    modifiers = _read_modifiers(reader, group, group(reader), select)
+    selected = tuple(dict.fromkeys(item.variable for item in select.items))
+    projection = selected if select.items else visible_variables(modifiers.pattern)
+    pattern: Pattern = reader.note(Project(modifiers.pattern, projection), select.token)
+    pattern = reader.note(select.modifier(pattern), select.token) if select.modifier else pattern
+    return projection, modifiers.sliced(pattern)
+
+
+def read_modifiers(reader: Reader, group: GroupReader, where: Pattern) -> Pattern:
+    """Read what follows the WHERE of a query that has no SELECT clause."""
+    modifiers = _read_modifiers(reader, group, where, None)
+    return modifiers.sliced(modifiers.pattern)
+
+
+@dataclass(frozen=True, slots=True)
+class _Modifiers:
+    """A pattern with all that a projection is made of, and which of its solutions are answered."""
+
+    pattern: Pattern
+    offset: int
+    limit: int | None
+
+    def sliced(self, pattern: Pattern) -> Pattern:
+        """A pattern with OFFSET and LIMIT around it, if they leave anything out."""
+        if not self.offset and self.limit is None:
+            return pattern
+        return Slice(pattern, self.offset, self.limit)
+
+
+def _read_modifiers(
+    reader: Reader, group: GroupReader, where: Pattern, select: SelectClause | None
+) -> _Modifiers:
+    """Read [18] SolutionModifier and [28] ValuesClause, after SELECT and WHERE were read."""
+    aggregates = select.aggregates if select else Aggregates()
+    start = reader.token
+    keys = read_group_clause(reader, where, Clause("GROUP BY", group))
+    having_token, having = reader.token, _read_having(reader, Clause("HAVING", group, aggregates))
+    order_token, order = reader.token, _read_order(reader, Clause("ORDER BY", group, aggregates))
+    clauses = Clauses(select.items if select else (), having, order, having_token, order_token)
+    offset, limit = _read_slice(reader)
+    pattern = keys.pattern
+    if keys.written or aggregates.found:
+        check_items(clauses.items, keys.variables, select.token if select else None)
+        clauses, pattern = over_groups(clauses, keys, aggregates)
+        pattern = reader.note(pattern, start)
+    if clauses.having:
+        pattern = reader.note(Filter(conjunction(clauses.having), pattern), having_token)
+    pattern = _read_values_clause(reader, pattern)
+    pattern = _extended(reader, pattern, clauses.items, in_scope=set(variables(keys.pattern)))
+    if clauses.order:
+        pattern = reader.note(OrderBy(pattern, clauses.order), order_token)
+    return _Modifiers(pattern, offset, limit)
+
+
+def _read_having(reader: Reader, clause: Clause) -> tuple[Expression, ...]:
+    """Read [21] HavingClause."""
+    if not reader.accept("HAVING"):
+        return ()
+    conditions = [read_constraint(reader, clause)]
+    while constraint_follows(reader):
+        conditions.append(read_constraint(reader, clause))
+    return tuple(conditions)
+
+
+def _read_order(reader: Reader, clause: Clause) -> tuple[OrderCondition, ...]:
+    """Read [23] OrderClause."""
+    if not reader.accept("ORDER"):
+        return ()
+    reader.expect("BY")
+    conditions = [_read_order_condition(reader, clause)]
+    while reader.at(_ORDER_FIRST) or constraint_follows(reader):
+        conditions.append(_read_order_condition(reader, clause))
+    return tuple(conditions)
+
+
+def _read_order_condition(reader: Reader, clause: Clause) -> OrderCondition:
+    """Read [24] OrderCondition."""
+    if reader.at(Kind.VARIABLE):
+        return OrderCondition(read_variable(reader))
+    if reader.accept("ASC"):
+        return OrderCondition(read_bracketted(reader, clause))
+    if reader.accept("DESC"):
+        return OrderCondition(read_bracketted(reader, clause), descending=True)
+    return OrderCondition(read_constraint(reader, clause))
+
+
+def _read_slice(reader: Reader) -> tuple[int, int | None]:
+    """Read [25] LimitOffsetClauses, in either order."""
+    limit = _read_count(reader, "LIMIT")
+    offset = _read_count(reader, "OFFSET")
+    if limit is None and offset is not None:
+        limit = _read_count(reader, "LIMIT")
+    return offset or 0, limit
+
+
+def _read_count(reader: Reader, keyword: str) -> int | None:
+    if not reader.accept(keyword):
+        return None
+    token = reader.expect(Kind.NUMBER)
+    if not token.text.isdecimal() or len(token.text) > _MOST_DIGITS:
+        raise error_at(token.place, f"expected a whole number, found {token}")
+    return int(token.text)
+
+
+def _read_values_clause(reader: Reader, pattern: Pattern) -> Pattern:
+    """Read [28] ValuesClause."""
+    token = reader.accept("VALUES")
+    if token is None:
+        return pattern
+    values = reader.note(read_values(reader, token), token)
+    return values if pattern == EMPTY else reader.note(Join(pattern, values), token)
+
+
+def _extended(
+    reader: Reader, pattern: Pattern, items: tuple[Item, ...], *, in_scope: set[Variable]
+) -> Pattern:
+    """The pattern with what SELECT names; a name must be new."""
+    used = set(in_scope)
+    for item in items:
+        if item.expression is not None:
+            if item.variable in used:
+                raise taken(item.token)
+            extended = Extend(pattern, item.variable, item.expression)
+            pattern = reader.note(extended, item.token)
+        used.add(item.variable)
+    return pattern
+
+
+def read_values(reader: Reader, start: Token) -> Values:
+    """Read [62] DataBlock: rows of terms, each as wide as its list of variables."""
+    if reader.at(Kind.VARIABLE):
+        names = [read_variable(reader)]
+        reader.expect("{")
+        rows = [(value,) for value in _read_cells(reader, "}")]
+        return Values(tuple(names), tuple(rows))
+    names = _read_names(reader)
+    for name in names:
+        if names.count(name) > 1:
+            raise error_at(start.place, f"?{name.name} stands twice in the list of VALUES")
+    wide_rows: list[tuple[IRI | Literal | None, ...]] = []
+    reader.expect("{")
+    while reader.accept("("):
+        row = _read_cells(reader, ")")
+        wide_rows.append(row)
+        if len(row) != len(names):
+            message = (
+                f"row {len(wide_rows)} of VALUES has {len(row)} values for {len(names)} variables"
+            )
+            raise error_at(start.place, f"{message}; write UNDEF for one that is missing")
+    reader.expect("}")
+    return Values(tuple(names), tuple(wide_rows))
+
+
+def _read_names(reader: Reader) -> list[Variable]:
+    names = list[Variable]()
+    reader.expect("(")
+    while reader.at(Kind.VARIABLE):
+        names.append(read_variable(reader))
+    reader.expect(")")
+    return names
+
+
+def _read_cells(reader: Reader, end: str) -> tuple[IRI | Literal | None, ...]:
+    """Read [65] DataBlockValue as often as there is one, and the bracket that ends them."""
+    cells: list[IRI | Literal | None] = []
+    while not reader.accept(end):
+        if reader.at(IRI_FIRST):
+            cells.append(read_iri(reader))
+        elif reader.at(LITERAL_FIRST):
+            cells.append(read_literal(reader))
+        else:
+            reader.expect("UNDEF")
+            cells.append(None)
+    return tuple(cells)
