@@ -44,7 +44,7 @@ def window_outputs(clause: Window, around: Pattern, form: Form) -> tuple[Variabl
 
 def _outside(pattern: Pattern, clause: Window) -> Iterator[Pattern]:
     """A pattern and those below it, without what stands inside a clause, and without this one."""
-    if pattern is clause:
+    if pattern == clause:
         return
     yield pattern
     if not isinstance(pattern, Window | Service):
