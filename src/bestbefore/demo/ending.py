@@ -29,14 +29,14 @@ def ending_on_signals() -> Iterator[None]:
 
 
 def _unwind(number: int, _frame: FrameType | None) -> NoReturn:
-    deaf()
+    ignore_signals()
     if number == signal.SIGINT:
         raise KeyboardInterrupt
     sys.exit(128 + number)
 
 
-def deaf() -> None:
-    """Hear no signal any more: what is left to do is short and has to be done."""
+def ignore_signals() -> None:
+    """Let no signal end the program any more: what is left to do is short and has to be done."""
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
 

@@ -17,7 +17,7 @@ from bestbefore.demo.contenders import (
     clear_folder,
     contenders,
 )
-from bestbefore.demo.ending import deaf, ending_on_signals, stderr_into
+from bestbefore.demo.ending import ending_on_signals, ignore_signals, stderr_into
 from bestbefore.demo.live_run import Evaluation, Run, Stage, run_contender, warm_up
 from bestbefore.demo.population import users
 from bestbefore.demo.scores import conclusion, score
@@ -162,7 +162,7 @@ def _end_announced(console: Console) -> Iterator[None]:
         console.print("\nending Spark and the endpoint …")
         raise
     finally:
-        deaf()
+        ignore_signals()
 
 
 @contextmanager

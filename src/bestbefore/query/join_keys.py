@@ -57,12 +57,12 @@ class JoinKey:
 def join_key(service: Service, pattern: Pattern) -> JoinKey | None:
     """The join key of a service of a pattern with numbered clauses, if any WINDOW restricts it."""
     certain = certain_variables(service.pattern)
-    usable = frozenset(each for each in visible_variables(service) if each in certain)
+    usable = certain & {*visible_variables(service)}
     binding = _binding(pattern, service, usable, None)
     if binding is None:
         return None
     shared = usable & certain_variables(binding)
-    return JoinKey(tuple(each for each in visible_variables(service) if each in shared), binding)
+    return JoinKey(tuple(name for name in visible_variables(service) if name in shared), binding)
 
 
 def _binding(
@@ -147,7 +147,7 @@ def _shown(
     if pattern is None:
         return None
     known = visible_variables(pattern)
-    kept = tuple(each for each in known if each in {*names})
+    kept = tuple(name for name in known if name in {*names})
     if not usable & certain_variables(pattern) & {*kept}:
         return None
     return pattern if kept == known else Project(pattern, kept)

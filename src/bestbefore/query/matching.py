@@ -88,7 +88,7 @@ def _is_direct(pattern: Pattern, values: Mapping[Variable, Value]) -> bool:
     """Whether replacing variables that the whole binds keeps the mappings of this part of it."""
     match pattern:
         case BGP(triples):
-            return all(_can_hold(each, values) for each in triples)
+            return all(_can_hold(triple, values) for triple in triples)
         case Join(left, right) | Union(left, right):
             return _is_direct(left, values) and _is_direct(right, values)
         case Filter(condition, inner):
@@ -104,8 +104,8 @@ def _is_direct(pattern: Pattern, values: Mapping[Variable, Value]) -> bool:
 
 def _can_hold(triple: TriplePattern, values: Mapping[Variable, Value]) -> bool:
     """Whether a triple pattern remains one: only its object may be a literal."""
-    places = (triple.subject, triple.predicate)
-    return not any(isinstance(_value(each, values), Literal) for each in places)
+    before = (triple.subject, triple.predicate)
+    return not any(isinstance(_value(term, values), Literal) for term in before)
 
 
 def _can_read(condition: Expression, scope: Pattern, values: Mapping[Variable, Value]) -> bool:
@@ -120,7 +120,7 @@ def _can_read(condition: Expression, scope: Pattern, values: Mapping[Variable, V
 
 def _asked_for(expression: Expression) -> list[Expression]:
     """The variables of which an expression asks whether they are bound."""
-    below = [each for part in operands(expression) for each in _asked_for(part)]
+    below = [variable for part in operands(expression) for variable in _asked_for(part)]
     is_asking = isinstance(expression, Call) and expression.function == "BOUND"
     return [*operands(expression), *below] if is_asking else below
 
@@ -132,16 +132,9 @@ def _replaced(pattern: Pattern, values: Mapping[Variable, Value]) -> Pattern:
         return with_operands(expression, read)
 
     if isinstance(pattern, BGP):
-        return BGP(
-            tuple(
-                TriplePattern(
-                    _value(each.subject, values),
-                    _value(each.predicate, values),
-                    _value(each.object, values),
-                )
-                for each in pattern.patterns
-            )
-        )
+        terms = ((one.subject, one.predicate, one.object) for one in pattern.patterns)
+        known = ((_value(term, values) for term in triple) for triple in terms)
+        return BGP(tuple(TriplePattern(*triple) for triple in known))
     return with_expressions(with_children(pattern, lambda inner: _replaced(inner, values)), read)
 
 

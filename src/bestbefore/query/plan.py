@@ -65,8 +65,8 @@ class ServicePlan:
 class QueryPlan:
     """What an engine needs to know of a query beside its algebra.
 
-    `around` is the pattern that is evaluated; the number of a clause in it is the clause's place
-    in `windows`, or in `services`.
+    `around` is the pattern that is evaluated; the number of a clause in it is its index in
+    `windows`, or in `services`.
     """
 
     windows: tuple[WindowPlan, ...]

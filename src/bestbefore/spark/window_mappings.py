@@ -76,14 +76,14 @@ def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy)
 
 def _keys_of(window: WindowPlan, plan: QueryPlan) -> list[str]:
     """What a window is partitioned by: the columns that it binds of the first join key."""
-    names = [each.name for service in plan.services[:1] for each in service.join_key]
-    return [column_of(each.name) for each in window.outputs if each.name in names]
+    key = plan.services[0].join_key if plan.services else ()
+    return [column_of(variable.name) for variable in window.outputs if variable in key]
 
 
 def _mappings(plan: WindowPlan, contents: WindowContents, key: list[str]) -> DataFrame:
     content = contents.of(plan.number)
     dataset = Dataset(graph=content, origin=content.span)
-    kept = [column_of(each.name) for each in plan.outputs]
+    kept = [column_of(variable.name) for variable in plan.outputs]
     found = compile_solutions(plan.pattern, dataset)
     apart = _finds_each_once(plan.pattern) and set(found.names) <= set(kept)
     found = found.restricted(kept)
@@ -109,7 +109,7 @@ def _finds_each_once(pattern: Pattern) -> bool:
 
 def _counted(mappings: DataFrame) -> DataFrame:
     """Equal mappings as one row, with their number."""
-    rest = [each for each in mappings.columns if each != MAPPINGS]
+    rest = [column for column in mappings.columns if column != MAPPINGS]
     return mappings.groupBy(*rest).agg(F.sum(MAPPINGS).alias(MAPPINGS))
 
 
@@ -138,17 +138,17 @@ def _statistics(plan: ServicePlan, mappings: Sequence[DataFrame]) -> DataFrame:
     # Mappings that are joined last as the shorter does: L is to them as a time is.
     windows = [frame.withColumnRenamed(REMAINING, TIME) for frame in mappings]
     frame = compile_pattern(plan.bound_by, Dataset(windows=windows))
-    key = [column_of(each.name) for each in plan.join_key]
+    key = [column_of(variable.name) for variable in plan.join_key]
     grouped = frame.groupBy(WINDOW, *key, TIME).agg(F.sum(MAPPINGS).alias(MAPPINGS))
-    columns = [f"`{name}` AS `{key_column(place)}`" for place, name in enumerate(key)]
+    columns = [f"`{name}` AS `{key_column(position)}`" for position, name in enumerate(key)]
     return grouped.selectExpr(
         f"{plan.number} AS {SERVICE}", WINDOW, f"{TIME} AS {REMAINING}", MAPPINGS, *columns
     )
 
 
-def key_column(place: int) -> str:
-    """The column of the statistics that has the value at a place of a join key."""
-    return f"key{place}"
+def key_column(position: int) -> str:
+    """The column of the statistics that has the value at a position of a join key."""
+    return f"key{position}"
 
 
 def _quoted(columns: list[str]) -> list[str]:
