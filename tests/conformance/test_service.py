@@ -13,10 +13,10 @@ from bestbefore.query import (
     parse_query,
     parse_sparql,
     plan,
-    print_pattern,
     services_of,
     variables,
 )
+from bestbefore.query.rebuilding import numbered
 from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
 from bestbefore.spark.session import tune
 from tests.oxigraph_server import Oxigraph, find_oxigraph
@@ -82,7 +82,7 @@ def endpoints(entry):
 def mappings_of(service: Service, session):
     """What an endpoint says to a SERVICE clause; nothing is one empty mapping if it is silent."""
     names = tuple(each.name for each in variables(service))
-    pattern = ServicePattern(variables=names, key=names[:1], text=print_pattern(service.pattern))
+    pattern = ServicePattern(service.pattern, variables=names, key=names[:1])
     with SparqlClient(ClientSettings(endpoint=service.iri, attempts=1), pattern) as client:
         try:
             rows = client.load().rows
@@ -104,18 +104,17 @@ def test_service(entry, session, server):
         text = text.replace(f"<{iri}>", f"<{server(data) if data else NOWHERE}>")
     text = text.replace("<http://invalid.endpoint.org/sparql>", f"<{NOWHERE}>")
     form, pattern, _ = parse_sparql(text, base=entry.query)
-    outermost = [
-        each
-        for each in services_of(pattern)
-        if not any(each in services_of(other.pattern) for other in services_of(pattern))
-    ]
+    pattern = numbered(pattern)
+    clauses = services_of(pattern)
+    nested = {inner for outer in clauses for inner in services_of(outer.pattern)}
     if reason is not None:
         both = Join(REGISTERED.pattern, pattern)
         with pytest.raises(UnsupportedSparql, match=r"SERVICE \?"):
             plan(replace(REGISTERED, pattern=both, default_graphs=("g",)))
         pytest.xfail(reason)
     dataset = dataset_of(session, [each for iri in entry.data for each in read_triples(iri)])
-    dataset = replace(dataset, services={each: mappings_of(each, session) for each in outermost})
+    mappings = [None if each in nested else mappings_of(each, session) for each in clauses]
+    dataset = replace(dataset, services=mappings)
     found = result_of(form, pattern, dataset)
     expected = read_result(entry.result, construct=False)
     assert same(found, expected, ordered=is_ordered(pattern)), f"{found}\n{expected}"

@@ -25,8 +25,8 @@ from tests.conformance.results import by_value
 
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 USER, POST, COUNT = Variable("user"), Variable("post"), Variable("count")
-WINDOW = Window("w", BGP((TriplePattern(POST, IRI("a:by"), USER),)))
-SERVICE = Service("s", BGP((TriplePattern(USER, IRI("a:count"), COUNT),)))
+WINDOW = Window("w", BGP((TriplePattern(POST, IRI("a:by"), USER),)), number=0)
+SERVICE = Service("s", BGP((TriplePattern(USER, IRI("a:count"), COUNT),)), number=0)
 JOINED = Join(WINDOW, SERVICE)
 
 
@@ -57,7 +57,7 @@ def dataset(spark):
         session.createDataFrame(pa.table(each)).coalesce(1)
         for each in (MAPPINGS, SLICES, {"window": [1, 2, 3]})
     )
-    return Dataset(windows={WINDOW: mappings}, services={SERVICE: slices}, origin=lambda: due)
+    return Dataset(windows=[mappings], services=[slices], origin=lambda: due)
 
 
 def rows_of(dataset, pattern, *columns):

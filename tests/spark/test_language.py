@@ -41,8 +41,7 @@ def answers_of(bench, text, events, *, files=2, **sections):
     for part in np.array_split(np.arange(len(events)), files):
         bench.feed([events[place] for place in part])
     job = bench.job(text, **{**EVERYTHING, **sections})
-    service = TableService(dict(FOLLOWERS)) if job.services else None
-    bench.run(job, service)
+    bench.run(job, services={each.name: TableService(dict(FOLLOWERS)) for each in job.services})
     return {
         number: Counter(
             frozenset((name, term["value"]) for name, term in row.items() if term)
@@ -151,6 +150,58 @@ def test_two_windows_at_the_union_of_their_instants(bench, events, long, short):
     text = text_of("SELECT ?user ?post ?other ?n", where, ("a", long[0]), ("b", short[0]))
     given = answers_of(bench, text, events)
     wanted = expected("SELECT ?user ?post ?other ?n", where, events, a=long[1], b=short[1])
+    assert given == wanted
+    assert any(given.values())
+
+
+LIKED = "WINDOW :b { ?user :likes ?other }"
+NAMED = MENTIONED.replace(":w", ":a")
+CLAUSES = {
+    "equal services in two branches": (
+        f"{{ {NAMED} {FOLLOWED} }} UNION {{ {LIKED} {FOLLOWED} }}",
+        "?user ?post ?other ?n",
+    ),
+    "equal windows in two branches": (
+        f"{{ {{ {NAMED} }} UNION {{ {NAMED} }} {FOLLOWED} }} UNION {{ {LIKED} }}",
+        "?user ?post ?other ?n",
+    ),
+    "a window that may have no match": (
+        f"{NAMED} OPTIONAL {{ {LIKED} }} {FOLLOWED}",
+        "?user ?post ?other ?n",
+    ),
+    "a window that must have no match": (
+        f"{NAMED} {FOLLOWED} FILTER NOT EXISTS {{ {LIKED} }}",
+        "?user ?post ?n",
+    ),
+    "a window that must have a match": (
+        f"{NAMED} {FOLLOWED} FILTER EXISTS {{ {LIKED} }}",
+        "?user ?post ?n",
+    ),
+    "a join or another window": (
+        f"{{ {{ {NAMED} {LIKED} }} UNION {{ {NAMED.replace(':a', ':b')} }} }} {FOLLOWED}",
+        "?user ?post ?other ?n",
+    ),
+    "a window whose matches are taken away": (
+        f"{NAMED} {FOLLOWED} MINUS {{ {LIKED} }}",
+        "?user ?post ?n",
+    ),
+    "a variable that a subquery keeps for itself": (
+        f"{{ SELECT ?user {{ WINDOW :a {{ ?user :isMentionedIn ?other }} }} }} {LIKED} {FOLLOWED}",
+        "?user ?other ?n",
+    ),
+    "a key that the window may leave unbound": (
+        f"{NAMED[:-1]} OPTIONAL {{ ?user :likes ?n }} }} OPTIONAL {{ {LIKED} }} {FOLLOWED}",
+        "?user ?post ?other ?n",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CLAUSES)
+def test_no_branch_loses_answers(bench, events, kind):
+    where, selected = CLAUSES[kind]
+    shapes = ("a", "[RANGE 8s STEP 4s]"), ("b", "[RANGE 4s STEP 4s]")
+    given = answers_of(bench, text_of(f"SELECT {selected}", where, *shapes), events)
+    wanted = expected(f"SELECT {selected}", where, events, a=(8_000, 4_000), b=(4_000, 4_000))
     assert given == wanted
     assert any(given.values())
 

@@ -205,7 +205,7 @@ def test_a_service_of_another_kind(home):
     twice = QUERY.replace("SERVICE", "SERVICE :bkg { ?user :likes ?post } SERVICE")
     both = read_job(tables(query={"text": twice}, services={"bkg": section}), folder=home).services
     assert both[0].client == both[1].client == settings.client
-    pattern = ServicePattern(("user",), ("user",), "?user :p ?x")
+    pattern = ServicePattern(settings.plan.service.pattern, ("user",), ("user",))
     service = open_service(settings.client, pattern)
     assert (service.path, service.pattern) == ("people.csv", pattern)
     del section["path"]

@@ -10,10 +10,9 @@ from bestbefore.checkpoint.state import ViewState
 from bestbefore.errors import StateError
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import apply_outcome
-from bestbefore.query import Threshold
-from bestbefore.query.printing import print_pattern
+from bestbefore.query import BGP, LeftJoin, Threshold, TriplePattern, Variable
 from bestbefore.rdf.numbers import number_of
-from bestbefore.rdf.terms import IRI, Key, Row, to_sparql
+from bestbefore.rdf.terms import IRI, Key, Row
 from bestbefore.service import Service, ServicePattern
 from bestbefore.service.request import refusal
 from bestbefore.storage import Storage
@@ -33,17 +32,12 @@ _INITIAL = "initial"
 
 def service_pattern(job: ServiceSettings) -> ServicePattern:
     """The SERVICE pattern as the client asks for it, with a change interval that is remote."""
-    intervals = change_intervals(job)
-    predicate, optional = job.view.interval_predicate, ""
-    if predicate:
-        subject = job.refresh_key[0]
-        optional = f"?{subject} {to_sparql(IRI(predicate))} ?{_INTERVAL} ."
-    return ServicePattern(
-        variables=intervals.variables,
-        key=intervals.key,
-        text=print_pattern(job.plan.service.pattern),
-        optional_text=optional,
-    )
+    intervals, pattern = change_intervals(job), job.plan.service.pattern
+    if job.view.interval_predicate:
+        subject, predicate = Variable(job.refresh_key[0]), IRI(job.view.interval_predicate)
+        stated = TriplePattern(subject, predicate, Variable(_INTERVAL))
+        pattern = LeftJoin(pattern, BGP((stated,)))
+    return ServicePattern(pattern, variables=intervals.variables, key=intervals.key)
 
 
 def change_intervals(job: ServiceSettings) -> ChangeIntervals:

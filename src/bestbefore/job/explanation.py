@@ -8,17 +8,22 @@ from bestbefore.maintenance.replacement import Replacement, replacements
 from bestbefore.query import (
     ContinuousQuery,
     CountWindow,
+    Join,
     NamedWindow,
+    Pattern,
     QueryPlan,
     ServicePlan,
     TimeWindow,
+    Union,
     Variable,
+    Window,
     WindowPlan,
     describe_algebra,
     parse_query,
     plan,
     print_query,
 )
+from bestbefore.query.algebra import children
 from bestbefore.spark.explained_plans import describe_plans
 from bestbefore.spark.sources import mapping_of
 from bestbefore.time import format_duration
@@ -130,17 +135,27 @@ def describe_query(query: ContinuousQuery, query_plan: QueryPlan) -> Sections:
 
 def _service_lines(plan: ServicePlan) -> list[str]:
     key = _names(plan.join_key)
-    names = dict.fromkeys(f"<{window.name}>" for window in plan.windows)
-    windows = (" or " if plan.alternative else " and ").join(names)
     lines = [
         f"service: <{plan.iri}>, variables: {_names(plan.variables)}",
-        f"join key: {key}, bound by {windows}",
+        f"join key: {key}, bound by {_bound_by(plan.bound_by)}",
         (
             f"unit: all view rows with the same {key}, unless a job's view.refresh_key says "
             "otherwise; one refresh replaces them"
         ),
     ]
     return lines + [f"FILTER threshold: {threshold}" for threshold in plan.thresholds]
+
+
+def _bound_by(pattern: Pattern) -> str:
+    """The WINDOW clauses that bind a join key, all of them or one of them, by their names."""
+    match pattern:
+        case Window(name):
+            return f"<{name}>"
+        case Join(left, right) | Union(left, right):
+            word = "and" if isinstance(pattern, Join) else "or"
+            parts = dict.fromkeys(map(_bound_by, (left, right)))
+            return f" {word} ".join(f"({each})" if " " in each else each for each in parts)
+    return " and ".join(map(_bound_by, children(pattern)))
 
 
 def _window_lines(plan: WindowPlan) -> list[str]:

@@ -4,11 +4,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bestbefore.errors import JobError, UnsupportedSparql, nearest
+from bestbefore.errors import JobError, nearest
 from bestbefore.job.job import ServiceSettings, ViewSettings
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.maintenance import Need, Policy, resolve_policy
-from bestbefore.query import CountWindow, NamedWindow, QueryPlan, ServicePlan
+from bestbefore.query import CountWindow, QueryPlan, ServicePlan
+from bestbefore.query.certainty import certain_variables
+from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.registry import SERVICES, load_entry_points, load_module
 from bestbefore.service import ClientSettings
 from bestbefore.service.kinds import SPARQL, PluggedService, service_kinds
@@ -26,8 +28,8 @@ def read_services(
     sections = sections_for(tables, "services", iris)
     shared = {name: Section(name, tables.get(name, {})) for name in _OWN}
     services = tuple(
-        _service(number, sections[service.iri], shared, plan=plan, base=base)
-        for number, service in enumerate(plan.services)
+        _service(clause, sections[clause.iri], shared, plan=plan, base=base)
+        for clause in plan.services
     )
     for section in sections.values():
         section.finish()
@@ -35,17 +37,21 @@ def read_services(
 
 
 def _service(
-    number: int, section: Section, shared: Mapping[str, Section], *, plan: QueryPlan, base: Path
+    clause: ServicePlan,
+    section: Section,
+    shared: Mapping[str, Section],
+    *,
+    plan: QueryPlan,
+    base: Path,
 ) -> ServiceSettings:
-    """The settings of the service clause of this number."""
-    clause = plan.services[number]
     own = {name: _own(section, name, shared[name]) for name in _OWN}
     name = section.name.removeprefix("services.")
-    earlier = [service.iri for service in plan.services[:number]].count(clause.iri)
+    earlier = [service.iri for service in plan.services[: clause.number]].count(clause.iri)
     settings = ServiceSettings(
         name=f"{name}-{earlier + 1}" if earlier else name,
         plan=clause,
-        window=_window(clause, plan),
+        # Its width and slide say how long a join key is needed.
+        window=plan.windows[clause.windows[0]].window,
         client=_client(section, clause, base),
         budget=own["budget"].integer("refreshes", 10),
         policy=_policy(own["policy"], base),
@@ -62,14 +68,6 @@ def _own(section: Section, name: str, shared: Section) -> Section:
     """What the service has for itself over what the whole job has."""
     table = section.table_of(name)
     return shared if table is None else Section(f"{section.name}.{name}", {**shared.table, **table})
-
-
-def _window(clause: ServicePlan, plan: QueryPlan) -> NamedWindow:
-    """The window whose width and slide say how long a join key is needed."""
-    windows = [window.window for window in plan.windows if window.clause in clause.windows]
-    if not windows:
-        raise UnsupportedSparql(f"SERVICE <{clause.iri}> shares no variable with a WINDOW")
-    return windows[0]
 
 
 def _policy(section: Section, base: Path) -> Policy:
@@ -126,10 +124,20 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
         capacity=section.optional_integer("capacity"),
         change_interval_ms=section.duration_ms("change_interval", None),
         interval_variable=variable,
-        interval_predicate=section.text("interval_predicate"),
+        interval_predicate=_interval_predicate(section),
         interval_file=located(base, section.text("interval_file")),
         interval_unit_ms=_UNITS[unit] if section.text("interval_unit") else None,
     )
+
+
+def _interval_predicate(section: Section) -> str | None:
+    predicate = section.text("interval_predicate")
+    if predicate is not None and not is_absolute_iri(predicate):
+        raise JobError(
+            f"view.interval_predicate = {predicate!r} is no IRI; write it in full and without "
+            "angle brackets, such as http://example.org/changeInterval"
+        )
+    return predicate
 
 
 def _refresh_key(section: Section, clause: ServicePlan) -> tuple[str, ...] | None:
@@ -143,6 +151,13 @@ def _refresh_key(section: Section, clause: ServicePlan) -> tuple[str, ...] | Non
         raise JobError(
             f"view.refresh_key: the SERVICE does not bind {_listed(unknown)}; it binds "
             f"{_listed(known)}"
+        )
+    certain = [variable.name for variable in certain_variables(clause.service.pattern)]
+    if loose := [name for name in names if name not in certain]:
+        always = _listed(name for name in known if name in certain)
+        raise JobError(
+            f"view.refresh_key: the SERVICE may leave ?{loose[0]} unbound, so it names no unit; "
+            f"bind it outside of OPTIONAL and UNION, or take what it always binds: {always}"
         )
     return None if set(names) == {variable.name for variable in clause.join_key} else names
 

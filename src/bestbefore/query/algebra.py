@@ -96,19 +96,27 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A pattern over the content of a named window."""
+    """A pattern over the content of a named window.
+
+    A plan numbers its WINDOW clauses: two that are written alike are two all the same.
+    """
 
     name: str
     pattern: "Pattern"
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A pattern that a remote SPARQL endpoint answers; its IRI may be that of a variable."""
+    """A pattern that a remote SPARQL endpoint answers; its IRI may be that of a variable.
+
+    A plan numbers its SERVICE clauses: two that are written alike are two all the same.
+    """
 
     iri: str | Variable
     pattern: "Pattern"
     silent: bool = False
+    number: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

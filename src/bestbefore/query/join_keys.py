@@ -1,105 +1,153 @@
-"""Join keys: the variables on which a SERVICE meets the WINDOWs it is joined with."""
+"""Join keys: the variables on which a SERVICE meets the WINDOWs it is joined with.
+
+Only those mappings of a SERVICE can reach the answer that agree with the mappings of the WINDOWs
+around it. Which these are follows the algebra: both sides of a join restrict each other, the left
+side of OPTIONAL and MINUS restricts the right one but not the other way round, and what a subquery
+does not select restricts nothing outside of it.
+"""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import reduce
+from typing import assert_never
 
 from bestbefore.query.algebra import (
+    BGP,
+    Distinct,
+    Extend,
+    Filter,
+    Graph,
     Group,
     Join,
     LeftJoin,
     Minus,
+    OrderBy,
+    PathPattern,
     Pattern,
     Project,
+    Reduced,
     Service,
+    Slice,
     Union,
+    Values,
     Variable,
     Window,
     children,
-    expressions_of,
+    services_of,
     visible_variables,
-    walk,
 )
-from bestbefore.query.expressions import exists_patterns
+from bestbefore.query.certainty import certain_variables
+from bestbefore.query.conditions import conjuncts
+from bestbefore.query.expressions import Exists, Expression
 
 
 @dataclass(frozen=True, slots=True)
 class JoinKey:
-    """The variables that a SERVICE shares with WINDOWs, in its own order, and whose they are.
+    """The variables on which a SERVICE is joined, in its own order, and what binds them.
 
-    `alternative` says that a mapping comes from one of the windows (UNION), not from all (a join).
+    That is a pattern made of WINDOW clauses, joins, unions and projections; each mapping that the
+    SERVICE is joined with extends one of its mappings. Both sides bind the variables always, for
+    an unbound one would agree with every value.
     """
 
     variables: tuple[Variable, ...]
-    windows: tuple[Window, ...]
-    alternative: bool = False
+    bound_by: Pattern
 
 
-@dataclass(frozen=True, slots=True)
-class _Reach:
-    """A clause, and those of its variables that are in scope where it is looked at."""
-
-    clause: Window | Service
-    variables: frozenset[Variable]
-
-
-@dataclass(slots=True)
-class _Meetings:
-    """The windows that each service meets, and on which variables; services by their identity."""
-
-    met: dict[int, list[tuple[Window, frozenset[Variable]]]] = field(default_factory=dict)
-
-    def meet(self, left: Iterable[_Reach], right: Iterable[_Reach]) -> None:
-        """Note what two sides of a join have in common."""
-        for one, other in ((one, other) for one in left for other in right):
-            shared = one.variables & other.variables
-            match one.clause, other.clause:
-                case (Service() as service, Window() as window) | (
-                    Window() as window,
-                    Service() as service,
-                ) if shared:
-                    self.met.setdefault(id(service), []).append((window, shared))
+def join_key(service: Service, pattern: Pattern) -> JoinKey | None:
+    """The join key of a service of a pattern with numbered clauses, if any WINDOW restricts it."""
+    certain = certain_variables(service.pattern)
+    usable = certain & {*visible_variables(service)}
+    binding = _binding(pattern, service, usable, None)
+    if binding is None:
+        return None
+    shared = usable & certain_variables(binding)
+    return JoinKey(tuple(name for name in visible_variables(service) if name in shared), binding)
 
 
-def join_key(service: Service, pattern: Pattern) -> JoinKey:
-    """The join key of a service of a pattern; it has no variables if it meets no window."""
-    meetings = _Meetings()
-    _reach(pattern, meetings)
-    met = meetings.met.get(id(service), [])
-    shared = {variable for _, variables in met for variable in variables}
-    windows = tuple(dict.fromkeys(window for window, _ in met))
-    return JoinKey(
-        tuple(each for each in visible_variables(service) if each in shared),
-        windows,
-        alternative=_are_alternatives(windows, pattern),
-    )
+def _binding(
+    pattern: Pattern, service: Service, usable: frozenset[Variable], outer: Pattern | None
+) -> Pattern | None:
+    """What restricts a service somewhere in a pattern, given what restricts the whole pattern."""
+    if pattern == service:
+        return outer
+    inner = next(child for child in children(pattern) if service in services_of(child))
+    return _binding(inner, service, usable, _around(pattern, inner, usable, outer))
 
 
-def _are_alternatives(windows: tuple[Window, ...], pattern: Pattern) -> bool:
-    """Whether two of the windows stand on different sides of a UNION."""
-    for node in walk(pattern):
-        if isinstance(node, Union):
-            left, right = ({*walk(side)} & {*windows} for side in (node.left, node.right))
-            if (left - right) and (right - left):
-                return True
-    return False
-
-
-def _reach(pattern: Pattern, meetings: _Meetings) -> list[_Reach]:
-    """The clauses of a pattern with their variables in scope; meetings inside it are noted."""
+def _around(
+    pattern: Pattern, inner: Pattern, usable: frozenset[Variable], outer: Pattern | None
+) -> Pattern | None:
+    """What restricts a child of a pattern, given what restricts the pattern."""
     match pattern:
-        case Window() | Service():
-            return [_Reach(pattern, frozenset(visible_variables(pattern)))]
-        case Join() | LeftJoin() | Minus():
-            left, right = _reach(pattern.left, meetings), _reach(pattern.right, meetings)
-            meetings.meet(left, right)
-            reached = left if isinstance(pattern, Minus) else left + right
+        case Join(left, right):
+            return _together(outer, _windows(right if inner == left else left, usable))
+        case LeftJoin(left, right, _) | Minus(left, right) if inner == right:
+            # What the left side binds decides whether there is a match, and nothing else may.
+            around = _together(outer, _windows(left, usable))
+            return _shown(around, certain_variables(left), usable)
+        case Filter(condition, _):
+            return reduce(
+                _together, (_windows(each, usable) for each in _required(condition)), outer
+            )
+        case Project(_, names) | Group(_, names, _):
+            return _shown(outer, names, usable)
+        case Slice():
+            # Which mappings are the first depends on all of them.
+            return None
+    return outer
+
+
+def _windows(pattern: Pattern, usable: frozenset[Variable]) -> Pattern | None:
+    """The WINDOWs that have a part in every mapping of a pattern and bind a usable variable."""
+    match pattern:
+        case Window():
+            return _shown(pattern, visible_variables(pattern), usable)
+        case Join(left, right):
+            return _together(_windows(left, usable), _windows(right, usable))
+        case Union(left, right):
+            one, other = _windows(left, usable), _windows(right, usable)
+            either = Union(one, other) if one and other else None
+            return _shown(either, visible_variables(pattern), usable)
         case Project(inner, names) | Group(inner, names, _):
-            kept = frozenset(names)
-            reached = [
-                _Reach(each.clause, each.variables & kept) for each in _reach(inner, meetings)
-            ]
-        case _:
-            reached = [each for child in children(pattern) for each in _reach(child, meetings)]
-    for inner in (each for part in expressions_of(pattern) for each in exists_patterns(part)):
-        meetings.meet(reached, _reach(inner, meetings))
-    return reached
+            return _shown(_windows(inner, usable), names, usable)
+        case BGP() | PathPattern() | Values() | Graph() | Service():
+            return None
+        case (
+            LeftJoin()
+            | Minus()
+            | Filter()
+            | Extend()
+            | Distinct()
+            | Reduced()
+            | OrderBy()
+            | Slice()
+        ):
+            return _windows(children(pattern)[0], usable)
+    assert_never(pattern)
+
+
+def _required(condition: Expression) -> list[Pattern]:
+    """The patterns that must have a solution for a condition to be true."""
+    return [
+        part.pattern
+        for part in conjuncts(condition)
+        if isinstance(part, Exists) and not part.negated
+    ]
+
+
+def _together(left: Pattern | None, right: Pattern | None) -> Pattern | None:
+    return Join(left, right) if left and right else left or right
+
+
+def _shown(
+    pattern: Pattern | None, names: Iterable[Variable], usable: frozenset[Variable]
+) -> Pattern | None:
+    """A pattern with some variables only; None if none of them is a usable one that it binds."""
+    if pattern is None:
+        return None
+    known, wanted = visible_variables(pattern), frozenset(names)
+    kept = tuple(name for name in known if name in wanted)
+    if not usable & certain_variables(pattern) & {*kept}:
+        return None
+    return pattern if kept == known else Project(pattern, kept)

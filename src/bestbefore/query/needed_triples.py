@@ -29,11 +29,11 @@ class TripleShape:
 
     @property
     def terms(self) -> tuple[Constant, Constant, Constant]:
-        """The three places."""
+        """Subject, predicate and object."""
         return self.subject, self.predicate, self.object
 
     def __str__(self) -> str:
-        return " ".join("_" if each is None else to_sparql(each) for each in self.terms)
+        return " ".join("_" if term is None else to_sparql(term) for term in self.terms)
 
 
 ANY_TRIPLE = TripleShape()
@@ -54,8 +54,8 @@ def _wider(shape: TripleShape) -> Iterator[TripleShape]:
 def _shapes(pattern: Pattern) -> Iterator[TripleShape]:
     match pattern:
         case BGP(patterns):
-            for each in patterns:
-                terms = (each.subject, each.predicate, each.object)
+            for triple in patterns:
+                terms = (triple.subject, triple.predicate, triple.object)
                 yield TripleShape(*map(_constant, terms))
         case PathPattern(_, path, _):
             yield from _path_shapes(path)
@@ -69,8 +69,8 @@ def _path_shapes(path: Path) -> Iterator[TripleShape]:
             # A path of no steps connects each term of the graph with itself.
             yield ANY_TRIPLE
         case _:
-            for each in steps(path):
-                yield from _path_shapes(each)
+            for step in steps(path):
+                yield from _path_shapes(step)
 
 
 def _constant(term: PatternTerm) -> Constant:

@@ -1,4 +1,4 @@
-"""The plan of a query: its windows, its services, and the keys that join them."""
+"""The plan of a query: its clauses by number, and the keys that join them."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,6 @@ from bestbefore.query.algebra import (
     Pattern,
     Service,
     Variable,
-    Window,
     services_of,
     visible_variables,
     windows_of,
@@ -15,6 +14,7 @@ from bestbefore.query.continuous import ContinuousQuery, NamedWindow
 from bestbefore.query.join_keys import join_key
 from bestbefore.query.needed_triples import TripleShape, needed_triples
 from bestbefore.query.plan_checks import check_query
+from bestbefore.query.rebuilding import numbered
 from bestbefore.query.rewrites import rewrite
 from bestbefore.query.thresholds import Threshold, find_thresholds
 from bestbefore.query.window_outputs import window_outputs
@@ -27,30 +27,26 @@ class WindowPlan:
     `needed` are the triples that the pattern can look at.
     """
 
+    number: int
     window: NamedWindow
     pattern: Pattern
     variables: tuple[Variable, ...]
     outputs: tuple[Variable, ...]
     needed: tuple[TripleShape, ...]
 
-    @property
-    def clause(self) -> Window:
-        """The clause as it stands in the pattern around it."""
-        return Window(self.window.name, self.pattern)
-
 
 @dataclass(frozen=True, slots=True)
 class ServicePlan:
-    """A SERVICE clause: its variables, those that windows bind, and these windows.
+    """A SERVICE clause: its variables, those that it is joined on, and what binds these.
 
-    `alternative` says that a mapping comes from one of them, not from all of them together.
+    `bound_by` is a pattern of WINDOW clauses that are joined or alternatives (`JoinKey`).
     """
 
+    number: int
     service: Service
     variables: tuple[Variable, ...]
     join_key: tuple[Variable, ...]
-    windows: tuple[Window, ...]
-    alternative: bool = False
+    bound_by: Pattern
     thresholds: tuple[Threshold, ...] = ()
 
     @property
@@ -58,12 +54,19 @@ class ServicePlan:
         """The IRI of the endpoint, which a plan always knows."""
         return str(self.service.iri)
 
+    @property
+    def windows(self) -> tuple[int, ...]:
+        """The numbers of the WINDOW clauses that bind the join key."""
+        numbers = (clause.number for clause in windows_of(self.bound_by))
+        return tuple(number for number in numbers if number is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
     """What an engine needs to know of a query beside its algebra.
 
-    The clauses are in the order of `around`, the pattern that is evaluated.
+    `around` is the pattern that is evaluated; the number of a clause in it is its index in
+    `windows`, or in `services`.
     """
 
     windows: tuple[WindowPlan, ...]
@@ -75,9 +78,9 @@ class QueryPlan:
 def plan(query: ContinuousQuery) -> QueryPlan:
     """The plan of a query, or the reason why this version cannot run it."""
     check_query(query)
-    around = rewrite(query.pattern)
-    services = tuple(_service_plan(each, around, query.pattern) for each in services_of(around))
-    everything = tuple(dict.fromkeys(each for part in services for each in part.variables))
+    around = numbered(rewrite(query.pattern))
+    services = _service_plans(query, around)
+    everything = tuple(dict.fromkeys(name for part in services for name in part.variables))
     thresholds = find_thresholds(query.pattern, everything)
     return QueryPlan(_window_plans(query, around), services, around, thresholds)
 
@@ -86,17 +89,22 @@ def _window_plans(query: ContinuousQuery, around: Pattern) -> tuple[WindowPlan, 
     declared = {window.name: window for window in query.windows}
     return tuple(
         WindowPlan(
-            declared[each.name],
-            each.pattern,
-            visible_variables(each),
-            window_outputs(each, around, query.form),
-            needed_triples(each.pattern),
+            number,
+            declared[clause.name],
+            clause.pattern,
+            visible_variables(clause),
+            window_outputs(clause, around, query.form),
+            needed_triples(clause.pattern),
         )
-        for each in windows_of(around)
+        for number, clause in enumerate(windows_of(around))
     )
 
 
-def _service_plan(service: Service, around: Pattern, written: Pattern) -> ServicePlan:
-    key, names = join_key(service, around), visible_variables(service)
-    thresholds = find_thresholds(written, names)
-    return ServicePlan(service, names, key.variables, key.windows, key.alternative, thresholds)
+def _service_plans(query: ContinuousQuery, around: Pattern) -> tuple[ServicePlan, ...]:
+    plans = []
+    for number, clause in enumerate(services_of(around)):
+        key, names = join_key(clause, around), visible_variables(clause)
+        assert key is not None  # noqa: S101 - the checks refuse a service that meets no window
+        thresholds = find_thresholds(query.pattern, names)
+        plans.append(ServicePlan(number, clause, names, key.variables, key.bound_by, thresholds))
+    return tuple(plans)

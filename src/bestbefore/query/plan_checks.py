@@ -24,11 +24,13 @@ from bestbefore.query.algebra import (
     walk,
     windows_of,
 )
+from bestbefore.query.certainty import certain_variables
 from bestbefore.query.continuous import ContinuousQuery
 from bestbefore.query.expressions import (
     own_variables,
 )
 from bestbefore.query.join_keys import join_key
+from bestbefore.query.rebuilding import numbered
 from bestbefore.query.refusals import Refusal
 
 
@@ -101,18 +103,30 @@ def _check_windows(query: ContinuousQuery) -> None:
 
 
 def _check_join_keys(query: ContinuousQuery) -> None:
-    windows = windows_of(query.pattern)
-    bound = dict.fromkeys(each for clause in windows for each in visible_variables(clause))
-    for service in services_of(query.pattern):
-        if not join_key(service, query.pattern).variables:
-            sides = f"WINDOW ({_listed(bound)}) and SERVICE ({_listed(visible_variables(service))})"
-            raise _mistake(
-                query,
-                service,
-                f"{sides} share no variable on which they are joined; without one every stream "
-                "element would join with every remote mapping. Name what both describe by the "
-                "same variable",
-            )
+    pattern = numbered(query.pattern)
+    clauses = zip(services_of(query.pattern), services_of(pattern), strict=True)
+    for written, service in clauses:
+        if join_key(service, pattern) is None:
+            bound = [name for clause in windows_of(pattern) for name in visible_variables(clause)]
+            raise _mistake(query, written, _no_join_key(service, tuple(dict.fromkeys(bound))))
+
+
+def _no_join_key(service: Service, bound: tuple[Variable, ...]) -> str:
+    """Why a service meets no window, and the way out."""
+    own = visible_variables(service)
+    message = (
+        f"WINDOW ({_listed(bound)}) and SERVICE ({_listed(own)}) share no variable on which they "
+        "are joined; without one every stream element would join with every remote mapping. "
+    )
+    shared = [each for each in own if each in bound]
+    if not shared:
+        return message + "Name what both describe by the same variable"
+    if loose := [each for each in shared if each not in certain_variables(service.pattern)]:
+        return message + f"The SERVICE may leave {_listed(loose)} unbound: bind it in all its cases"
+    return message + (
+        f"{_listed(shared)} restricts the SERVICE only where a WINDOW always binds it: in the same "
+        "group, or around an OPTIONAL or MINUS that holds the SERVICE"
+    )
 
 
 def _check_answer(query: ContinuousQuery) -> None:

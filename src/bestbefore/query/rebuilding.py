@@ -1,7 +1,8 @@
 """Rebuilding: a pattern with other patterns below it, an expression with other operands."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import count
 from typing import assert_never
 
 from bestbefore.query.algebra import (
@@ -26,6 +27,7 @@ from bestbefore.query.algebra import (
     Window,
 )
 from bestbefore.query.expressions import (
+    Aggregate,
     And,
     Arithmetic,
     Call,
@@ -57,7 +59,7 @@ def with_children(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pat
 
 
 def with_expressions(pattern: Pattern, change: Callable[[Expression], Expression]) -> Pattern:
-    """A pattern with the expressions changed that it evaluates itself, but for aggregates."""
+    """A pattern with the expressions changed that it evaluates itself."""
     match pattern:
         case Filter(condition, _):
             return replace(pattern, condition=change(condition))
@@ -68,7 +70,18 @@ def with_expressions(pattern: Pattern, change: Callable[[Expression], Expression
         case OrderBy(_, conditions):
             changed = (replace(each, expression=change(each.expression)) for each in conditions)
             return replace(pattern, conditions=tuple(changed))
+        case Group(_, _, aggregates):
+            return replace(pattern, aggregates=tuple(_aggregated(aggregates, change)))
     return pattern
+
+
+def _aggregated(
+    aggregates: tuple[tuple[Variable, Aggregate], ...], change: Callable[[Expression], Expression]
+) -> Iterator[tuple[Variable, Aggregate]]:
+    for variable, aggregate in aggregates:
+        argument = aggregate.argument
+        changed = None if argument is None else change(argument)
+        yield variable, replace(aggregate, argument=changed)
 
 
 def with_operands(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
@@ -87,3 +100,23 @@ def with_operands(expression: Expression, change: Callable[[Expression], Express
         case In(one, choices):
             return replace(expression, operand=change(one), choices=tuple(map(change, choices)))
     assert_never(expression)
+
+
+def numbered(pattern: Pattern) -> Pattern:
+    """A pattern whose WINDOW clauses have numbers, and its SERVICE clauses, in `walk`'s order."""
+    windows, services = count(), count()
+
+    def number(node: Pattern) -> Pattern:
+        match node:
+            case Window():
+                node = replace(node, number=next(windows))
+            case Service():
+                node = replace(node, number=next(services))
+        return with_expressions(with_children(node, number), tested)
+
+    def tested(expression: Expression) -> Expression:
+        if isinstance(expression, Exists):
+            return replace(expression, pattern=number(expression.pattern))
+        return with_operands(expression, tested)
+
+    return number(pattern)

@@ -48,7 +48,7 @@ def find_thresholds(pattern: Pattern, candidates: Collection[Variable]) -> tuple
     """
     parts = (part for condition in _conditions(pattern) for part in conjuncts(condition))
     found = (_threshold(part) for part in parts)
-    return tuple(each for each in found if each is not None and each.variable in candidates)
+    return tuple(one for one in found if one is not None and one.variable in candidates)
 
 
 def _conditions(pattern: Pattern) -> Iterator[Expression]:

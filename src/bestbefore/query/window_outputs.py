@@ -39,23 +39,23 @@ def window_outputs(clause: Window, around: Pattern, form: Form) -> tuple[Variabl
     used = set(_answer_variables(form))
     for node in outside:
         used |= set(_looked_at(node))
-    return tuple(each for each in own if each in used)
+    return tuple(variable for variable in own if variable in used)
 
 
 def _outside(pattern: Pattern, clause: Window) -> Iterator[Pattern]:
     """A pattern and those below it, without what stands inside a clause, and without this one."""
-    if pattern is clause:
+    if pattern == clause:
         return
     yield pattern
     if not isinstance(pattern, Window | Service):
-        tested = (each for part in expressions_of(pattern) for each in exists_patterns(part))
+        tested = (inner for part in expressions_of(pattern) for inner in exists_patterns(part))
         for inner in (*children(pattern), *tested):
             yield from _outside(inner, clause)
 
 
 def _looked_at(node: Pattern) -> tuple[Variable, ...]:
     """The variables that a node itself names."""
-    read = tuple(each for part in expressions_of(node) for each in own_variables(part))
+    read = tuple(name for part in expressions_of(node) for name in own_variables(part))
     match node:
         case BGP() | PathPattern() | Values() | Project() | Window() | Service():
             return variables(node)
@@ -73,7 +73,7 @@ def _answer_variables(form: Form) -> tuple[Variable, ...]:
         case Construct(template):
             return triple_variables(template)
         case Describe(terms):
-            return tuple(each for each in terms if isinstance(each, Variable))
+            return tuple(term for term in terms if isinstance(term, Variable))
         case Ask():
             return ()
     assert_never(form)
@@ -88,10 +88,10 @@ def _tells_mappings_apart(outside: list[Pattern], form: Form) -> bool:
 
 
 def _has_blank_nodes(form: Construct) -> bool:
-    terms = (term for each in form.template for term in (each.subject, each.object))
+    terms = (term for triple in form.template for term in (triple.subject, triple.object))
     return any(isinstance(term, BlankNode) for term in terms)
 
 
 def _counts_distinct_mappings(node: Pattern) -> bool:
     aggregates = node.aggregates if isinstance(node, Group) else ()
-    return any(each.distinct and each.argument is None for _, each in aggregates)
+    return any(one.distinct and one.argument is None for _, one in aggregates)

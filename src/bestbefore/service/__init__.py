@@ -1,14 +1,20 @@
 """The client of a remote SPARQL endpoint: load the SERVICE pattern once, then refresh units of it.
 
-pattern + settings ─► request (query text) ─► endpoint (HTTP, retries) ─► reply (rows)
+pattern + keys ─► request (query text) ─► endpoint (HTTP, retries) ─► reply (rows)
                                  └──────────── client ────────────┘
 """
 
 from bestbefore.rdf.terms import Key, Row
 from bestbefore.service.client import SparqlClient
-from bestbefore.service.limits import ClientSettings
-from bestbefore.service.request import ServicePattern, load_query, refresh_query, single_query
+from bestbefore.service.request import (
+    ServicePattern,
+    load_query,
+    refresh_query,
+    refusal,
+    single_query,
+)
 from bestbefore.service.service import Fetched, Loaded, Service
+from bestbefore.service.settings import ClientSettings
 
 __all__ = [
     "ClientSettings",
@@ -21,5 +27,6 @@ __all__ = [
     "SparqlClient",
     "load_query",
     "refresh_query",
+    "refusal",
     "single_query",
 ]

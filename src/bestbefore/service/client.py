@@ -9,9 +9,7 @@ from typing import Self
 
 from bestbefore.errors import ServiceError
 from bestbefore.rdf.terms import Key, Row
-from bestbefore.service.backoff import Sleep
-from bestbefore.service.endpoint import Call, Endpoint
-from bestbefore.service.limits import ClientSettings
+from bestbefore.service.endpoint import Call, Endpoint, Sleep
 from bestbefore.service.loop import LoopThread
 from bestbefore.service.reply import NoAnswerError, read_rows
 from bestbefore.service.request import (
@@ -22,13 +20,15 @@ from bestbefore.service.request import (
     single_query,
 )
 from bestbefore.service.service import Fetched, Loaded
+from bestbefore.service.settings import ClientSettings
 from bestbefore.time import Clock, monotonic_s, wall_clock_ms
 
 
 @dataclass(slots=True)
-class _Harvest:
-    """What a fetch has gathered so far."""
+class _Fetch:
+    """One fetch: the requests that it may send, and what it has brought so far."""
 
+    call: Call
     rows: dict[Key, tuple[Row, ...]] = field(default_factory=dict)
     failed: dict[Key, str] = field(default_factory=dict)
     unasked: int = 0
@@ -85,18 +85,18 @@ class SparqlClient:
 
     def fetch(self, keys: Sequence[Key], *, requests_allowed: int | None = None) -> Fetched:
         """Return the current rows of the units; trouble puts units in `failed` and never raises."""
-        started, call, harvest = monotonic_s(), Call(requests_allowed), _Harvest()
+        started, fetch = monotonic_s(), _Fetch(Call(requests_allowed))
         refusals = {key: refusal(self._pattern, key) for key in keys}
         sendable = [key for key, why in refusals.items() if why is None]
         if sendable:
             try:
-                self._thread.run(lambda: self._fetch(sendable, call, harvest))
+                self._thread.run(lambda: self._fetch(sendable, fetch))
             except NoAnswerError as trouble:
-                harvest.fail(sendable, str(trouble))
-        failed = {key: self._settings.redact(why) for key, why in harvest.failed.items()}
+                fetch.fail(sendable, str(trouble))
+        failed = {key: self._settings.redact(why) for key, why in fetch.failed.items()}
         failed.update((key, why) for key, why in refusals.items() if why is not None)
         seconds = monotonic_s() - started
-        return Fetched(harvest.rows, failed, call.sent, seconds, harvest.unasked)
+        return Fetched(fetch.rows, failed, fetch.call.sent, seconds, fetch.unasked)
 
     def close(self) -> None:
         """Close the connections and end the thread; calls that still wait fail."""
@@ -116,65 +116,63 @@ class SparqlClient:
 
     async def _page(self, call: Call, *, offset: int) -> list[Row]:
         limit = self._settings.page_rows
-        query = load_query(self._pattern, limit=limit, offset=None if limit is None else offset)
+        query = load_query(self._pattern, limit=limit, offset=offset)
         reply = await self._endpoint.ask(query, call, timeout_s=self._settings.load_timeout_s)
         return read_rows(
             reply, self._pattern.variables, max_rows=self._settings.max_rows, limit=limit
         )
 
-    async def _fetch(self, keys: Sequence[Key], call: Call, harvest: _Harvest) -> None:
+    async def _fetch(self, keys: Sequence[Key], fetch: _Fetch) -> None:
         size = self._settings.units_per_request if self._pattern.key else 1
         async with asyncio.TaskGroup() as group:
             for first in range(0, len(keys), size):
-                group.create_task(self._fetch_batch(keys[first : first + size], call, harvest))
+                group.create_task(self._fetch_batch(keys[first : first + size], fetch))
 
-    async def _fetch_batch(self, keys: Sequence[Key], call: Call, harvest: _Harvest) -> None:
+    async def _fetch_batch(self, keys: Sequence[Key], fetch: _Fetch) -> None:
         try:
-            found = await self._ask_units(keys, call, harvest)
+            found = await self._ask_units(keys, fetch)
         except NoAnswerError as trouble:
             if len(keys) > 1 and self._is_the_keys_fault(trouble):
-                await self._fetch_halves(keys, call, harvest)
+                await self._fetch_halves(keys, fetch)
             else:
-                harvest.fail(keys, str(trouble))
+                fetch.fail(keys, str(trouble))
             return
         missing = [key for key in keys if key not in found]
-        harvest.rows.update((key, tuple(rows)) for key, rows in found.items())
+        fetch.rows.update((key, tuple(rows)) for key, rows in found.items())
         if missing and len(keys) > 1:
-            await self._confirm(missing, call, harvest)
+            await self._confirm(missing, fetch)
         else:
-            harvest.rows.update((key, ()) for key in missing)
+            fetch.rows.update((key, ()) for key in missing)
 
-    async def _fetch_halves(self, keys: Sequence[Key], call: Call, harvest: _Harvest) -> None:
+    async def _fetch_halves(self, keys: Sequence[Key], fetch: _Fetch) -> None:
         """Ask for less at a time, so that a key the service cannot read fails alone."""
         middle = len(keys) // 2
         for half in (keys[:middle], keys[middle:]):
-            await self._fetch_batch(half, call, harvest)
+            await self._fetch_batch(half, fetch)
 
-    async def _confirm(self, keys: Sequence[Key], call: Call, harvest: _Harvest) -> None:
+    async def _confirm(self, keys: Sequence[Key], fetch: _Fetch) -> None:
         """Ask once more for units without rows: some services cut their replies without a sign."""
         try:
-            found = await self._ask_units(keys, call, harvest)
+            found = await self._ask_units(keys, fetch)
         except NoAnswerError as trouble:
-            harvest.fail(keys, f"no rows came, and asking once more failed: {trouble}")
+            fetch.fail(keys, f"no rows came, and asking once more failed: {trouble}")
         else:
-            harvest.rows.update((key, tuple(found.get(key, ()))) for key in keys)
+            fetch.rows.update((key, tuple(found.get(key, ()))) for key in keys)
 
-    async def _ask_units(
-        self, keys: Sequence[Key], call: Call, harvest: _Harvest
-    ) -> dict[Key, list[Row]]:
+    async def _ask_units(self, keys: Sequence[Key], fetch: _Fetch) -> dict[Key, list[Row]]:
         if self._settings.units_per_request == 1 or not self._pattern.key:
-            return await self._ask_single(keys[0], call)
+            return await self._ask_single(keys[0], fetch.call)
         query = refresh_query(self._pattern, keys)
-        rows = await self._rows(query, self._pattern.variables, call)
-        places = [self._pattern.variables.index(name) for name in self._pattern.key]
+        rows = await self._rows(query, self._pattern.variables, fetch.call)
+        columns = [self._pattern.variables.index(name) for name in self._pattern.key]
         found: dict[Key, list[Row]] = {}
         asked = set(keys)
         for row in rows:
-            key = tuple(row[place] or "" for place in places)
+            key = tuple(row[column] or "" for column in columns)
             if key in asked:
                 found.setdefault(key, []).append(row)
             else:
-                harvest.unasked += 1
+                fetch.unasked += 1
         return found
 
     async def _ask_single(self, key: Key, call: Call) -> dict[Key, list[Row]]:

@@ -7,9 +7,9 @@ from typing import Any
 from bestbefore.errors import BestbeforeError, JobError
 from bestbefore.registry import Registry
 from bestbefore.service.client import SparqlClient
-from bestbefore.service.limits import ClientSettings
 from bestbefore.service.request import ServicePattern
 from bestbefore.service.service import Service
+from bestbefore.service.settings import ClientSettings
 
 SPARQL = "sparql"
 

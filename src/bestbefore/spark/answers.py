@@ -62,16 +62,11 @@ def answer_job(  # noqa: PLR0913 - what an answer is made of
     static: StaticGraphs | None = None,
 ) -> DataFrame:
     """Job B: the WINDOW mappings joined with the view slices, up to the rows of the answers."""
-    windows = {
-        each.clause: frame.drop(REMAINING)
-        for each, frame in zip(plan.windows, mappings, strict=True)
-    }
-    services = {
-        each.service: contents.spread_by(
-            frame, WINDOW, *(column_of(key.name) for key in each.join_key)
-        )
-        for each, frame in zip(plan.services, slices, strict=True)
-    }
+    windows = [frame.drop(REMAINING) for frame in mappings]
+    services = [
+        contents.spread_by(frame, WINDOW, *(column_of(key.name) for key in service.join_key))
+        for service, frame in zip(plan.services, slices, strict=True)
+    ]
     dataset = Dataset(windows=windows, services=services, origin=lambda: due)
     if static is not None:
         span = contents.first, contents.last

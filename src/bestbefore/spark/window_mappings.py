@@ -19,7 +19,7 @@ from bestbefore.spark.columns import (
     column_of,
 )
 from bestbefore.spark.content import WindowContent, WindowContents
-from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
+from bestbefore.spark.patterns import Dataset, Solutions, compile_pattern, compile_solutions
 from bestbefore.windows import ReportStrategy
 
 SERVICE = "service"
@@ -36,13 +36,13 @@ class WindowJob:
 
     def persist(self) -> None:
         """Keep the mappings once they are computed."""
-        for each in self.mappings:
-            each.persist()
+        for frame in self.mappings:
+            frame.persist()
 
     def unpersist(self) -> None:
         """Let the mappings go."""
-        for each in self.mappings:
-            each.unpersist()
+        for frame in self.mappings:
+            frame.unpersist()
 
 
 def window_job(
@@ -51,12 +51,11 @@ def window_job(
     report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
 ) -> WindowJob:
     """The WINDOW mappings of all due evaluations; per service and join key, how many of which L."""
-    mappings = tuple(
-        _mappings(each, contents, place, _keys_of(each, plan))
-        for place, each in enumerate(plan.windows)
-    )
-    parts = [_statistics(each, number, plan, mappings) for number, each in enumerate(plan.services)]
-    parts += [each.select(F.lit(NON_EMPTY).alias(SERVICE), WINDOW).distinct() for each in mappings]
+    mappings = tuple(_mappings(window, contents, _keys_of(window, plan)) for window in plan.windows)
+    parts = [_statistics(service, mappings) for service in plan.services]
+    parts += [
+        frame.select(F.lit(NON_EMPTY).alias(SERVICE), WINDOW).distinct() for frame in mappings
+    ]
     parts += _reported(plan, contents, report)
     together = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
     return WindowJob(mappings, together)
@@ -65,34 +64,34 @@ def window_job(
 def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy) -> list[DataFrame]:
     """The evaluations that see a window with content, or with another content than before."""
     frames = []
-    for place in range(len(plan.windows)):
-        content = contents.of(place)
+    for window in plan.windows:
+        content = contents.of(window.number)
         if report is ReportStrategy.NON_EMPTY:
-            frames.append(contents.seeing(content.filled(), place))
+            frames.append(contents.seeing(content.filled(), window.number))
         elif report is ReportStrategy.CONTENT_CHANGE:
             changed = replace(content, first=content.first - 1).changes()
-            frames.append(contents.seeing(changed, place, first_only=True))
+            frames.append(contents.seeing(changed, window.number, first_only=True))
     return [frame.select(F.lit(REPORTED).alias(SERVICE), WINDOW) for frame in frames]
 
 
 def _keys_of(window: WindowPlan, plan: QueryPlan) -> list[str]:
     """What a window is partitioned by: the columns that it binds of the first join key."""
-    names = [each.name for service in plan.services[:1] for each in service.join_key]
-    return [column_of(each.name) for each in window.outputs if each.name in names]
+    key = plan.services[0].join_key if plan.services else ()
+    return [column_of(variable.name) for variable in window.outputs if variable in key]
 
 
-def _mappings(plan: WindowPlan, contents: WindowContents, place: int, key: list[str]) -> DataFrame:
-    content = contents.of(place)
+def _mappings(plan: WindowPlan, contents: WindowContents, key: list[str]) -> DataFrame:
+    content = contents.of(plan.number)
     dataset = Dataset(graph=content, origin=content.span)
-    kept = [column_of(each.name) for each in plan.outputs]
+    kept = [column_of(variable.name) for variable in plan.outputs]
     found = compile_solutions(plan.pattern, dataset)
     apart = _finds_each_once(plan.pattern) and set(found.names) <= set(kept)
     found = found.restricted(kept)
     # Equal mappings are counted before they are copied to their evaluations, and again after.
     ranges = found.frame.selectExpr(*_ranges(found, content), *_quoted(kept))
     counted = ranges if apart else _counted(ranges)
-    gone = f"{contents.own_number(place, WINDOW)} - {FROM_WINDOW}"
-    spread = counted.selectExpr(f"explode({contents.evaluations(place)}) AS {WINDOW}", "*")
+    gone = f"{contents.own_number(plan.number, WINDOW)} - {FROM_WINDOW}"
+    spread = counted.selectExpr(f"explode({contents.evaluations(plan.number)}) AS {WINDOW}", "*")
     spread = spread.filter(contents.taking_place()).selectExpr(
         WINDOW, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *_quoted(kept)
     )
@@ -110,7 +109,7 @@ def _finds_each_once(pattern: Pattern) -> bool:
 
 def _counted(mappings: DataFrame) -> DataFrame:
     """Equal mappings as one row, with their number."""
-    rest = [each for each in mappings.columns if each != MAPPINGS]
+    rest = [column for column in mappings.columns if column != MAPPINGS]
     return mappings.groupBy(*rest).agg(F.sum(MAPPINGS).alias(MAPPINGS))
 
 
@@ -134,49 +133,22 @@ def _ranges(found: Solutions, content: WindowContent) -> list[str]:
     ]
 
 
-def _statistics(
-    plan: ServicePlan, number: int, query: QueryPlan, mappings: Sequence[DataFrame]
-) -> DataFrame:
+def _statistics(plan: ServicePlan, mappings: Sequence[DataFrame]) -> DataFrame:
     """Per evaluation and join key of a service, how many mappings of its windows have which L."""
-    frames = [
-        each
-        for each, window in zip(mappings, query.windows, strict=True)
-        if window.clause in plan.windows
-    ]
-    key = [column_of(each.name) for each in plan.join_key]
-    frame = reduce(_either if plan.alternative else _together, frames)
-    grouped = frame.groupBy(WINDOW, *key, REMAINING).agg(F.sum(MAPPINGS).alias(MAPPINGS))
-    known = " AND ".join(f"`{name}` IS NOT NULL" for name in key)
-    columns = [f"`{name}` AS `{key_column(place)}`" for place, name in enumerate(key)]
-    return grouped.filter(known).selectExpr(
-        f"{number} AS {SERVICE}", WINDOW, REMAINING, MAPPINGS, *columns
+    # Mappings that are joined last as the shorter does: L is to them as a time is.
+    windows = [frame.withColumnRenamed(REMAINING, TIME) for frame in mappings]
+    frame = compile_pattern(plan.bound_by, Dataset(windows=windows))
+    key = [column_of(variable.name) for variable in plan.join_key]
+    grouped = frame.groupBy(WINDOW, *key, TIME).agg(F.sum(MAPPINGS).alias(MAPPINGS))
+    columns = [f"`{name}` AS `{key_column(position)}`" for position, name in enumerate(key)]
+    return grouped.selectExpr(
+        f"{plan.number} AS {SERVICE}", WINDOW, f"{TIME} AS {REMAINING}", MAPPINGS, *columns
     )
 
 
-def key_column(place: int) -> str:
-    """The column of the statistics that has the value at a place of a join key."""
-    return f"key{place}"
-
-
-def _together(left: DataFrame, right: DataFrame) -> DataFrame:
-    """The mappings of two windows that bind a join key together; they last as the shorter does."""
-    shared = [name for name in left.columns if name in right.columns]
-    shared = [name for name in shared if name not in (REMAINING, MAPPINGS)]
-    other = right.withColumnsRenamed({name: f"other_{name}" for name in (REMAINING, MAPPINGS)})
-    joined = left.join(other.hint("shuffle_hash"), shared)
-    rest = [
-        f"`{n}`" for n in joined.columns if n.removeprefix("other_") not in (REMAINING, MAPPINGS)
-    ]
-    return joined.selectExpr(
-        f"least({REMAINING}, other_{REMAINING}) AS {REMAINING}",
-        f"{MAPPINGS} * other_{MAPPINGS} AS {MAPPINGS}",
-        *rest,
-    )
-
-
-def _either(left: DataFrame, right: DataFrame) -> DataFrame:
-    """The mappings of two windows of which either binds the join key."""
-    return left.unionByName(right, allowMissingColumns=True)
+def key_column(position: int) -> str:
+    """The column of the statistics that has the value at a position of a join key."""
+    return f"key{position}"
 
 
 def _quoted(columns: list[str]) -> list[str]:

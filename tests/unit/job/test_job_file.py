@@ -117,6 +117,13 @@ def test_a_secret_comes_from_the_environment_and_is_not_shown(monkeypatch):
             {"view": {"refresh_key": ["user", "followers"], "interval_predicate": "http://p"}},
             r"view.interval_predicate needs a subject, .* \?user, \?followers",
         ),
+        *(
+            (
+                {"view": {"interval_predicate": given}},
+                f"view.interval_predicate = '{given}' is no IRI; write it in full",
+            )
+            for given in ("every", ":every", "<http://e/every>", "http://e/how often", "")
+        ),
         (
             {"policy": {"name": "Filter"}},
             r"policy 'Filter' needs a FILTER \?x < number .* this query does not have it",
@@ -150,6 +157,34 @@ def test_a_refresh_key_of_the_join_key_s_variables_is_the_join_key():
     text = QUERY.replace("SERVICE :bkg { ", "SERVICE :bkg { ?post :in ?place . ")
     job = read_job(tables(query={"text": text}, view={"refresh_key": ["user", "post"]}))
     assert job.services[0].refresh_key == job.services[0].join_key == ("post", "user")
+
+
+@pytest.mark.parametrize(
+    "maybe",
+    ["OPTIONAL { ?user :livesIn ?city }", "{ ?user :livesIn ?city } UNION { ?user :from ?town }"],
+)
+def test_a_refresh_key_that_may_be_unbound_names_no_unit(maybe):
+    text = QUERY.replace("?followers } }", f"?followers {maybe} }} }}")
+    with pytest.raises(JobError) as caught:
+        read_job(tables(query={"text": text}, view={"refresh_key": ["user", "city"]}))
+    assert "view.refresh_key: the SERVICE may leave ?city unbound" in str(caught.value)
+    assert str(caught.value).endswith("or take what it always binds: ?user, ?followers")
+
+
+def test_a_join_key_is_what_the_service_always_binds():
+    text = QUERY.replace("?followers } }", "?followers OPTIONAL { ?user :in ?post } } }")
+    assert read_job(tables(query={"text": text})).services[0].join_key == ("user",)
+
+
+def test_services_that_are_written_alike_have_a_view_each():
+    both = (
+        "WINDOW :w { ?user :isMentionedIn ?post } SERVICE :bkg { ?user :hasFollowers ?followers }"
+    )
+    where = QUERY.index("WHERE")
+    text = f"{QUERY[:where]}WHERE {{ {{ {both} }} UNION {{ {both} }} }}"
+    job = read_job(tables(query={"text": text}))
+    assert [each.name for each in job.services] == ["bkg", "bkg-2"]
+    assert [each.plan.number for each in job.services] == [0, 1]
 
 
 def test_a_filter_policy_is_fine_with_a_filter():

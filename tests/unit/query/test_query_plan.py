@@ -10,6 +10,8 @@ from bestbefore.query import (
     describe_algebra,
     parse_query,
     plan,
+    print_pattern,
+    services_of,
     windows_of,
 )
 
@@ -23,18 +25,19 @@ def test_the_influencer_query(influencers):
     query = parse_query(influencers)
     user, post, followers = map(Variable, ("user", "post", "followers"))
     found = plan(query)
-    join = query.pattern.pattern.pattern
+    join = found.around.pattern.pattern
     extent = TimeWindow(600_000, 60_000)
     (window,), (service,) = found.windows, found.services
     assert window.window == NamedWindow(E + "w", (E + "mentions",), extent)
-    assert window.clause == join.left
-    assert service.service == join.right
+    assert join.left == Window(E + "w", window.pattern, number=window.number)
+    assert join.right == service.service
+    assert (window.number, service.number, service.service.number) == (0, 0, 0)
     assert (window.variables, service.variables) == ((user, post), (user, followers))
     assert service.join_key == (user,)
-    assert [each.name for each in service.windows] == [E + "w"]
+    assert service.windows == (0,)
     assert window.outputs == (user,)
     assert [str(each) for each in window.needed] == [f"_ <{E}isMentionedIn> _"]
-    assert found.around == query.pattern
+    assert print_pattern(found.around) == print_pattern(query.pattern)
 
 
 def test_the_join_key_is_in_the_order_of_the_service(registered):
@@ -115,27 +118,55 @@ def test_several_windows(registered):
         ["user", "post"],
         ["post", "author"],
     ]
-    assert [each.name for each in found.services[0].windows] == [E + "w"]
+    assert found.services[0].windows == (0,)
+
+
+OPTIONAL_POST = "WINDOW :w { ?user a :User OPTIONAL { ?user :isMentionedIn ?post } }"
 
 
 @pytest.mark.parametrize(
-    ("where", "key"),
+    ("where", "key", "windows"),
     [
-        (f"{{ {WINDOW} }} OPTIONAL {{ {SERVICE} }}", ["user"]),
-        (f"{SERVICE} OPTIONAL {{ {WINDOW} }}", ["user"]),
-        (f"{WINDOW} MINUS {{ {SERVICE} }}", ["user"]),
-        (f"{WINDOW} {{ SELECT ?user {{ {SERVICE} }} }}", ["user"]),
-        (f"{{ SELECT ?user {{ {WINDOW} }} GROUP BY ?user }} {SERVICE}", ["user"]),
-        (f"{SERVICE} FILTER EXISTS {{ {WINDOW} }}", ["user"]),
-        (f"{{ {WINDOW} }} UNION {{ {WINDOW} }} {SERVICE}", ["user"]),
-        (f"VALUES ?followers {{ 1 }} {WINDOW} {SERVICE}", ["user"]),
-        ("WINDOW :w { ?a :p/:q* ?b } SERVICE :s { ?b :p/:q* ?c }", ["b"]),
+        (f"{{ {WINDOW} }} OPTIONAL {{ {SERVICE} }}", ["user"], (0,)),
+        (f"{WINDOW} MINUS {{ {SERVICE} }}", ["user"], (0,)),
+        (f"{WINDOW} {{ SELECT ?user {{ {SERVICE} }} }}", ["user"], (0,)),
+        (f"{{ SELECT ?user {{ {WINDOW} }} GROUP BY ?user }} {SERVICE}", ["user"], (0,)),
+        (f"{SERVICE} FILTER EXISTS {{ {WINDOW} }}", ["user"], (0,)),
+        (f"{WINDOW} {SERVICE} FILTER NOT EXISTS {{ WINDOW :w {{ ?user :q ?x }} }}", ["user"], (0,)),
+        (f"{WINDOW} {SERVICE} MINUS {{ WINDOW :w {{ ?user :q ?x }} }}", ["user"], (0,)),
+        (f"{WINDOW} OPTIONAL {{ WINDOW :w {{ ?user :q ?x }} }} {SERVICE}", ["user"], (0,)),
+        (f"{{ {WINDOW} }} UNION {{ {WINDOW} }} {SERVICE}", ["user"], (0, 1)),
+        (f"{WINDOW} {WINDOW} {SERVICE}", ["user"], (0, 1)),
+        (f"VALUES ?followers {{ 1 }} {WINDOW} {SERVICE}", ["user"], (0,)),
+        ("WINDOW :w { ?a :p/:q* ?b } SERVICE :s { ?b :p/:q* ?c }", ["b"], (0,)),
+        (f"{OPTIONAL_POST} SERVICE :s {{ ?user :q ?post }}", ["user"], (0,)),
+        (
+            f"{WINDOW} SERVICE :s {{ ?user a :User OPTIONAL {{ ?user :in ?post }} }}",
+            ["user"],
+            (0,),
+        ),
     ],
 )
-def test_the_join_key_of_a_service_inside_something(registered, where, key):
+def test_the_join_key_of_a_service_inside_something(registered, where, key, windows):
     (service,) = plan(parse_query(registered(where, "ASK"))).services
     assert names(service.join_key) == key
-    assert [each.name for each in service.windows] == [E + "w"]
+    assert service.windows == windows
+
+
+def test_clauses_that_are_written_alike_are_told_apart_by_their_numbers(registered):
+    where = f"{{ {WINDOW} {SERVICE} }} UNION {{ {WINDOW} {SERVICE} }}"
+    found = plan(parse_query(registered(where)))
+    assert [each.number for each in windows_of(found.around)] == [0, 1]
+    assert [each.number for each in services_of(found.around)] == [0, 1]
+    assert [each.number for each in found.windows] == [0, 1]
+    assert [(each.number, each.windows) for each in found.services] == [(0, (0,)), (1, (1,))]
+
+
+def test_windows_of_conditions_and_aggregates_have_numbers(registered):
+    tested = "EXISTS { WINDOW :w { ?user :q ?x } }"
+    where = f"{WINDOW} {SERVICE} FILTER({tested} || ?followers > 1)"
+    found = plan(parse_query(registered(where, f"SELECT (SUM(IF({tested}, 1, 0)) AS ?n)")))
+    assert [each.number for each in windows_of(found.around)] == [0, 1, 2]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +175,12 @@ def test_the_join_key_of_a_service_inside_something(registered, where, key):
         f"{{ {WINDOW} }} UNION {{ {SERVICE} }}",
         f"{WINDOW} {{ SELECT ?followers {{ {SERVICE} }} }}",
         f"{{ SELECT ?post {{ {WINDOW} }} }} {SERVICE}",
+        f"{SERVICE} OPTIONAL {{ {WINDOW} }}",
+        f"{SERVICE} MINUS {{ {WINDOW} }}",
+        f"{SERVICE} FILTER NOT EXISTS {{ {WINDOW} }}",
+        f"{{ {{ {WINDOW} }} UNION {{ VALUES ?post {{ 1 }} }} }} {SERVICE}",
+        f"{WINDOW} {{ SELECT * {{ {SERVICE} }} LIMIT 1 }}",
+        f"{WINDOW} {{ VALUES ?post {{ 1 }} OPTIONAL {{ {SERVICE} }} }}",
         f"{WINDOW} SERVICE :s {{ SELECT (COUNT(*) AS ?n) {{ ?user :p ?x }} }}",
     ],
 )
@@ -152,6 +189,25 @@ def test_a_service_that_meets_no_window_is_an_error_with_its_place(registered, w
         plan(parse_query(registered(where, "ASK")))
     line = registered(where, "ASK").splitlines()[4]
     assert (caught.value.line, caught.value.column) == (5, line.index("SERVICE") + 1)
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        (
+            f"{WINDOW} SERVICE :s {{ ?x a :User OPTIONAL {{ ?x :in ?post }} }}",
+            "The SERVICE may leave ?post unbound: bind it in all its cases",
+        ),
+        (
+            f"{OPTIONAL_POST} SERVICE :s {{ ?x :in ?post }}",
+            "?post restricts the SERVICE only where a WINDOW always binds it",
+        ),
+    ],
+)
+def test_a_join_key_that_may_be_unbound_is_an_error_that_names_it(registered, where, message):
+    with pytest.raises(QueryError) as caught:
+        plan(parse_query(registered(where, "ASK")))
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -182,7 +238,7 @@ def test_a_filter_on_the_window_goes_into_it_and_one_on_the_service_stays(regist
     found = plan(parse_query(registered(where, "ASK")))
     assert isinstance(found.around, Filter)
     assert isinstance(found.windows[0].pattern, Filter)
-    assert windows_of(found.around) == (Window(E + "w", found.windows[0].pattern),)
+    assert windows_of(found.around) == (Window(E + "w", found.windows[0].pattern, number=0),)
     assert [str(each) for each in found.thresholds] == ["?followers > 5"]
     assert found.services[0].thresholds == found.thresholds
 

@@ -11,13 +11,19 @@ from collections.abc import Awaitable, Callable
 import pytest
 from aiohttp import web
 
+from bestbefore.query import parse_sparql, services_of
 from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
 
 Behaviour = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
-FOLLOWERS = ServicePattern(
-    variables=("user", "count"), key=("user",), text="?user <http://e/followers> ?count ."
-)
+
+def asked(text, variables=("user", "count"), key=("user",)):
+    """The SERVICE pattern that a text means."""
+    _, pattern, _ = parse_sparql(f"SELECT * WHERE {{ SERVICE <http://e/s> {{ {text} }} }}")
+    return ServicePattern(services_of(pattern)[0].pattern, variables, key)
+
+
+FOLLOWERS = asked("?user <http://e/followers> ?count .")
 
 
 def result(rows, *, variables=("user", "count")):

@@ -2,7 +2,9 @@
 
 import pytest
 
-from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
+from bestbefore.service import ClientSettings, SparqlClient
+
+from .conftest import asked
 
 USERS = 400
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
@@ -68,7 +70,7 @@ def test_batches_and_single_requests_see_the_same_changes(users, followers):
 )
 def test_a_fetch_gives_what_a_load_gives(users, text):
     users.update(f"INSERT DATA {{ {user(4)} <http://e/x> 4 . {user(5)} <http://e/x> 6 }}")
-    pattern = ServicePattern(("user", "count"), ("user",), text)
+    pattern = asked(text)
     keys = [(user(n),) for n in range(6)]
     with client(users, pattern) as batches, client(users, pattern, units_per_request=1) as singles:
         rows = batches.load().rows
@@ -87,7 +89,7 @@ def test_keys_of_two_variables_with_hostile_literals(users):
         "?user $name",
         "é😀",
     ]
-    pattern = ServicePattern(("user", "name"), ("user", "name"), "?user <http://e/name> ?name")
+    pattern = asked("?user <http://e/name> ?name", ("user", "name"), ("user", "name"))
     known = [(user(n), f'"{name}"') for n, name in enumerate(names)]
     lines = "".join(
         f'{who} <http://e/name> "{name}" .'

@@ -81,9 +81,9 @@ def _compile(pattern: Pattern, context: Context) -> Solutions:  # noqa: C901, PL
         case Graph():
             return _graph(pattern, context)
         case Window(_, inner):
-            return clause((context.dataset.windows or {})[pattern], inner, context)
+            return clause(context.dataset.mappings(pattern), inner, context)
         case Service(_, inner, silent):
-            found = clause((context.dataset.services or {})[pattern], inner, context)
+            found = clause(context.dataset.mappings(pattern), inner, context)
             # A silent service that did not answer gives a mapping that binds nothing.
             return replace(found, bound=frozenset()) if silent else found
         case Group(inner):

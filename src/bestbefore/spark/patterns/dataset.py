@@ -1,6 +1,6 @@
 """What a query is evaluated on."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -25,7 +25,7 @@ class TripleSource(Protocol):
 
 @dataclass(frozen=True)
 class Dataset:
-    """What the leaves of a pattern stand for: triples, or the mappings of a clause.
+    """What the leaves of a pattern stand for: triples, or the mappings of a clause by its number.
 
     `origin` gives the windows that are evaluated: one row per `window`, or a single row with the
     range `from_window` to `to_window`. It is asked for by what has a solution where there is no
@@ -34,8 +34,13 @@ class Dataset:
     """
 
     graph: TripleSource | None = None
-    windows: Mapping[Window, DataFrame] | None = None
-    services: Mapping[Service, DataFrame] | None = None
+    windows: Sequence[DataFrame] = ()
+    services: Sequence[DataFrame] = ()
     origin: Callable[[], DataFrame] | None = None
     named: TripleSource | None = None
     graph_names: tuple[str, ...] = ()
+
+    def mappings(self, clause: Window | Service) -> DataFrame:
+        """The mappings of a clause."""
+        assert clause.number is not None  # noqa: S101 - a plan numbers its clauses
+        return (self.windows if isinstance(clause, Window) else self.services)[clause.number]
