@@ -12,7 +12,7 @@ from bestbefore.job.job import ServiceJob
 from bestbefore.maintenance.maintainer import apply_refreshes
 from bestbefore.query import Threshold
 from bestbefore.query.printing import print_pattern
-from bestbefore.rdf.numbers import number_of
+from bestbefore.rdf.lexical_forms import number_of
 from bestbefore.rdf.terms import IRI, Key, Row, to_sparql
 from bestbefore.service import Service, ServicePattern
 from bestbefore.storage import Storage

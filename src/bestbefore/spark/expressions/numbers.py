@@ -11,8 +11,9 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Final
 
+from bestbefore.rdf.lexical_forms import INTEGER_TYPES, NUMBER_FORMS
 from bestbefore.rdf.terms import XSD
-from bestbefore.spark.sql import Cheap, let, let_both, one_of, quote
+from bestbefore.spark.sql import Cheap, has_form, let, let_both, one_of, quote
 from bestbefore.spark.terms import form as lexical_form
 from bestbefore.spark.terms import is_literal, literal, suffix, type_suffix
 
@@ -23,21 +24,12 @@ EXACT = "DECIMAL(37,18)"
 NO_EXACT, NO_DOUBLE = f"CAST(NULL AS {EXACT})", "CAST(NULL AS DOUBLE)"
 NO_NUMBER = f"CAST(NULL AS STRUCT<k: INT, e: {EXACT}, d: DOUBLE>)"
 
-_DERIVED = ("long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger",
-            "nonPositiveInteger", "negativeInteger", "unsignedLong", "unsignedInt",
-            "unsignedShort", "unsignedByte")  # fmt: skip
-INTEGER_SUFFIXES = tuple(type_suffix(each) for each in ("integer", *_DERIVED))
-SUFFIXES = (*INTEGER_SUFFIXES, *(type_suffix(each) for each in KINDS[1:]))
-
-_INTEGER = r"[+-]?[0-9]+"
-_DECIMAL = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
-_DOUBLE = rf"({_DECIMAL}([eE][+-]?[0-9]+)?|[+-]?INF|NaN)"
-INTEGER_FORM, DECIMAL_FORM, DOUBLE_FORM = (
-    quote(f"^{each}$") for each in (_INTEGER, _DECIMAL, _DOUBLE)
-)
+INTEGER_SUFFIXES = tuple(f"^^<{datatype}>" for datatype in INTEGER_TYPES)
+SUFFIXES = (*INTEGER_SUFFIXES, *(type_suffix(kind) for kind in KINDS[1:]))
+FORMS = tuple(NUMBER_FORMS[f"{XSD}{kind}"] for kind in KINDS)
 # Those that fit into an exact value.
-_SHORT_INTEGER = quote(r"^[+-]?0*[0-9]{1,19}$")
-_SHORT_DECIMAL = quote(r"^[+-]?(0*[0-9]{1,19}(\.[0-9]*)?|\.[0-9]+)$")
+_SHORT_INTEGER = r"[+-]?0*[0-9]{1,19}"
+_SHORT_DECIMAL = r"[+-]?(?:0*[0-9]{1,19}(?:\.[0-9]*)?|\.[0-9]+)"
 
 
 def of_term(term: Cheap) -> str:
@@ -61,28 +53,17 @@ def of_literal(form: str, ending: Cheap) -> str:
 
 def _cases(form: str, ending: str) -> list[tuple[str, int, str]]:
     """The kinds of numbers: when a literal is one, which it is, and its value."""
-    single = f"CAST(CAST({form} AS FLOAT) AS DOUBLE)"
+    exact_value = f"CAST({form} AS {EXACT})"
+    double, single = f"CAST({form} AS DOUBLE)", f"CAST(CAST({form} AS FLOAT) AS DOUBLE)"
+    cases = [
+        (INTEGER, INTEGER_SUFFIXES, _SHORT_INTEGER, exact_value),
+        (DECIMAL, (type_suffix("decimal"),), _SHORT_DECIMAL, exact_value),
+        (DOUBLE, (type_suffix("double"),), FORMS[DOUBLE], double),
+        (FLOAT, (type_suffix("float"),), FORMS[FLOAT], single),
+    ]
     return [
-        (
-            f"{one_of(ending, INTEGER_SUFFIXES)} AND {form} RLIKE {_SHORT_INTEGER}",
-            INTEGER,
-            f"CAST({form} AS {EXACT})",
-        ),
-        (
-            f"{ending} = {quote(type_suffix('decimal'))} AND {form} RLIKE {_SHORT_DECIMAL}",
-            DECIMAL,
-            f"CAST({form} AS {EXACT})",
-        ),
-        (
-            f"{ending} = {quote(type_suffix('double'))} AND {form} RLIKE {DOUBLE_FORM}",
-            DOUBLE,
-            f"CAST({form} AS DOUBLE)",
-        ),
-        (
-            f"{ending} = {quote(type_suffix('float'))} AND {form} RLIKE {DOUBLE_FORM}",
-            FLOAT,
-            single,
-        ),
+        (f"{one_of(ending, suffixes)} AND {has_form(form, pattern)}", kind, value)
+        for kind, suffixes, pattern, value in cases
     ]
 
 
@@ -135,7 +116,7 @@ def kind_of(datatype: str) -> int | None:
 def constant(form: str, datatype: str) -> Cheap | None:
     """A number as written in a query, by its lexical form and its type."""
     kind, text = kind_of(datatype), quote(form)
-    if kind is None or not re.fullmatch((_INTEGER, _DECIMAL, _DOUBLE, _DOUBLE)[kind], form):
+    if kind is None or not re.fullmatch(FORMS[kind], form):
         return None
     value = f"CAST({text} AS {EXACT if kind <= DECIMAL else KINDS[kind]})"
     return Cheap(_number(value if kind <= DECIMAL else f"CAST({value} AS DOUBLE)", kind))
