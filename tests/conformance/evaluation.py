@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from bestbefore.query import parse_sparql
+from bestbefore.query import parse_sparql, rewrite
 from bestbefore.query.algebra import Ask, Construct, Describe, OrderBy, walk
 from bestbefore.spark.answers import answer_rows
 from bestbefore.spark.columns import TRIPLE
@@ -53,8 +53,8 @@ def evaluate(query, dataset, *, base=None):
 
 
 def result_of(form, pattern, dataset):
-    """The result of a query."""
-    solutions = compile_pattern(pattern, dataset)
+    """The result of a query, rewritten as the engine rewrites it."""
+    solutions = compile_pattern(rewrite(pattern), dataset)
     if "from_window" in solutions.columns:
         names = [
             f"`{each}`" for each in solutions.columns if each not in ("from_window", "to_window")

@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
-from bestbefore.rdf import terms
+from bestbefore.rdf.documents import Triple, encoded_triples
 from bestbefore.spark import ntriples
 from bestbefore.spark.columns import EVENT
 from bestbefore.spark.intake import TRIPLES
@@ -41,8 +41,6 @@ _TRIPLE = StructType([StructField(name, StringType()) for name in "spo"])
 _DEEPEST = 500
 _LEVELS = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<down>[\[{])|(?P<up>[\]}])', re.DOTALL)
 
-Triple = tuple[str, str, str]
-
 
 def with_triples(events: DataFrame, document: str, payload: Payload) -> DataFrame:
     """Add an array column of the triples in a column of documents; null where one is wrong."""
@@ -60,28 +58,11 @@ def triples_of(document: str | None, payload: Payload, event: int) -> list[Tripl
     """The encoded triples of one document, or None if it cannot be read."""
     if document is None or not _is_parsable(document, payload):
         return None
-    scope = f"x{event & 0xFFFFFFFFFFFFFFFF:X}"
-    names: dict[str, str] = {}
-
-    def text(term: object) -> str:
-        if isinstance(term, ox.BlankNode):
-            return f"_:{names.setdefault(term.value, f'b{len(names)}')}{scope}"
-        return _encoded(term)
-
     try:
         quads = ox.parse(document, format=_PARSED[payload])
-        return [(text(each.subject), text(each.predicate), text(each.object)) for each in quads]
+        return encoded_triples(quads, scope=f"{event & 0xFFFFFFFFFFFFFFFF:X}")
     except (SyntaxError, ValueError):
         return None
-
-
-def _encoded(term: object) -> str:
-    match term:
-        case ox.NamedNode():
-            return terms.encode(terms.IRI(term.value))
-        case ox.Literal() if term.direction is None:
-            return terms.encode(terms.Literal(term.value, term.datatype.value, term.language))
-    raise ValueError(f"{term} is no term of an RDF 1.1 triple")
 
 
 def _is_parsable(document: str, payload: Payload) -> bool:

@@ -9,7 +9,8 @@ import pyoxigraph as ox
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from bestbefore.errors import InputError
-from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
+from bestbefore.rdf.documents import Triple, encoded_triples
+from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW, TRIPLE
 
 
@@ -32,7 +33,7 @@ class StaticGraph:
         return self.rows.filter(wanted).selectExpr(*named, *places, *always)
 
 
-def read_graph(path: Path, *, scope: str) -> list[tuple[str, str, str]]:
+def read_graph(path: Path, *, scope: str) -> list[Triple]:
     """The triples of an RDF file as encoded terms; blank nodes are named after the scope."""
     if not path.is_file():
         raise InputError(f"no such file: {path} (a static graph)")
@@ -42,11 +43,7 @@ def read_graph(path: Path, *, scope: str) -> list[tuple[str, str, str]]:
             f"{path}: unknown RDF format {path.suffix!r}; use .ttl, .nt, .rdf or .jsonld"
         )
     try:
-        quads = ox.parse(path=str(path), format=kind)
-        return [
-            (_text(each.subject, scope), _text(each.predicate, scope), _text(each.object, scope))
-            for each in quads
-        ]
+        return encoded_triples(ox.parse(path=str(path), format=kind), scope=scope)
     except (SyntaxError, ValueError) as error:
         raise InputError(f"{path}: not {kind.name}: {error}") from None
 
@@ -99,14 +96,3 @@ def _table(names: str, rows: set[tuple[str, ...]]) -> pa.Table:
     columns: list[Sequence[str]] = list(zip(*sorted(rows), strict=True)) or [[] for _ in names]
     arrays = [pa.array(column, pa.string()) for column in columns]
     return pa.Table.from_arrays(arrays, names=list(names))
-
-
-def _text(term: object, scope: str) -> str:
-    match term:
-        case ox.NamedNode():
-            return encode(IRI(term.value))
-        case ox.BlankNode():
-            return encode(BlankNode(f"{term.value}x{scope}"))
-        case ox.Literal():
-            return encode(Literal(term.value, term.datatype.value, term.language))
-    raise ValueError(f"{term} is no term of an RDF 1.1 triple")
