@@ -13,6 +13,7 @@ from bestbefore.engine.state import Anchor, State
 from bestbefore.job.job import Job
 from bestbefore.query import CountWindow
 from bestbefore.spark.columns import TIME
+from bestbefore.spark.sql import quote
 from bestbefore.windows import Instants, SlidingWindow
 from bestbefore.windows.timeline import Timeline
 
@@ -60,13 +61,8 @@ def _numbered(elements: DataFrame, anchor: Anchor, watermark_ms: int) -> DataFra
 
 
 def _struct(anchor: Anchor) -> str:
-    terms = (_quote(each) for each in (anchor.s, anchor.p, anchor.o))
+    terms = map(quote, (anchor.s, anchor.p, anchor.o))
     return f"struct({anchor.time_ms}L AS {TIME}, {', '.join(terms)})"
-
-
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
-    return f"'{escaped}'"
 
 
 def _marks(numbered: DataFrame, window: SlidingWindow) -> dict[int, Anchor]:

@@ -10,7 +10,7 @@ from bestbefore.job.job import Job
 from bestbefore.query import Describe, TripleShape
 from bestbefore.rdf.terms import encode
 from bestbefore.spark.columns import STREAM, TRIPLE
-from bestbefore.spark.sql import quote
+from bestbefore.spark.sql import all_of, one_of, quote
 from bestbefore.windows.reports import ReportStrategy
 
 _BY_CONTENT = (ReportStrategy.CONTENT_CHANGE, ReportStrategy.NON_EMPTY)
@@ -25,7 +25,7 @@ def needed_elements(job: Job) -> str:
     if whole or counts_elements(job):
         return ALL_ELEMENTS
     conditions = [
-        f"({STREAM} IN ({', '.join(map(quote, streams))}) AND {_any_of(each.needed)})"
+        f"({one_of(STREAM, streams)} AND {_any_of(each.needed)})"
         for each, streams in zip(job.plan.windows, job.streams_of_windows(), strict=True)
     ]
     return " OR ".join(conditions) or "false"
@@ -49,6 +49,4 @@ def _any_of(shapes: Iterable[TripleShape]) -> str:
 
 def _condition(shape: TripleShape) -> str:
     named = zip(TRIPLE, shape.terms, strict=True)
-    return (
-        " AND ".join(f"{place} = {quote(encode(term))}" for place, term in named if term) or "true"
-    )
+    return all_of(f"{place} = {quote(encode(term))}" for place, term in named if term)

@@ -18,8 +18,10 @@ RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
 RDF_TYPE = RDF + "type"
 RDF_LANG_STRING = RDF + "langString"
 
-_FORBIDDEN_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+# As regular expressions of Java and of Python: how an IRI begins, and what it never holds.
+IRI_SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*:"
+FORBIDDEN_IN_IRI = r"\x00-\x20<>\"{}|^`\\"
+_SCHEME, _FORBIDDEN_IN_IRI = re.compile(IRI_SCHEME), re.compile(f"[{FORBIDDEN_IN_IRI}]")
 _LANGUAGE_TAG = re.compile(r"[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*")
 _ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _CONTROL = re.compile(r'[\\"\n\r\t\x00-\x1f\x7f]')

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.spark.columns import FROM_WINDOW, STREAM, TIME, TO_WINDOW, TRIPLE, WINDOW
-from bestbefore.windows import Instants, SlidingWindow
+from bestbefore.windows import Instants, SlidingWindow, Symbol
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,13 @@ class WindowContent:
         occurrences = inside.selectExpr(
             *places, TIME, f"lead({TIME}) OVER ({same} ORDER BY {TIME}) AS next_{TIME}"
         )
+        first, last = self.window.first_with(Symbol(TIME)), self.window.last_with(Symbol(TIME))
+        next_ = self.window.first_with(Symbol(f"next_{TIME}"))
         return occurrences.selectExpr(
             *places,
             TIME,
-            f"greatest({self._first_with(TIME)}, {self.first}L) AS {FROM_WINDOW}",
-            f"least({self._last_with(TIME)}, {self._first_with(f'next_{TIME}')} - 1, {self.last}L)"
-            f" AS {TO_WINDOW}",
+            f"greatest({first}, {self.first}L) AS {FROM_WINDOW}",
+            f"least({last}, {next_ - 1}, {self.last}L) AS {TO_WINDOW}",
         ).filter(f"{FROM_WINDOW} <= {TO_WINDOW}")
 
     def span(self) -> DataFrame:
@@ -63,17 +64,8 @@ class WindowContent:
         return frame.coalesce(1) if self.together else frame
 
     def remaining(self, window: str) -> str:
-        """L = ⌈(time + ω − c)/β⌉ with c = t0 + i·β (equation 3 of acqua), for window i."""
-        return f"({self._last_with(TIME)} - {window} + 1)"
-
-    def _first_with(self, time: str) -> str:
-        """The first window that closes at `time` or later."""
-        return _ceiling_division(f"({time} - {self.window.t0_ms})", self.window.slide_ms)
-
-    def _last_with(self, time: str) -> str:
-        """The last window that opens before `time`."""
-        beyond = f"({time} - {self.window.t0_ms} + {self.window.width_ms})"
-        return f"({_ceiling_division(beyond, self.window.slide_ms)} - 1)"
+        """L of a mapping's time, in SQL, counted from a window by its number."""
+        return str(self.window.remaining(Symbol(TIME), self.window.closing(Symbol(window))))
 
     def changes(self) -> DataFrame:
         """The windows, `window`, whose content differs from that of the window before.
@@ -150,45 +142,30 @@ class WindowContents:
         return f"sequence({first}, {last})"
 
     def _range(self, place: int) -> tuple[str, str]:
-        stride, offset = self.instants.stride(place), self.instants.offset(place)
-        first = f"greatest({FROM_WINDOW} * {stride}L + {offset}L, {self.first}L)"
-        last = f"least({TO_WINDOW} * {stride}L + {stride + offset - 1}L, {self.last}L)"
-        return first, last
+        first = self.instants.first_seeing(place, Symbol(FROM_WINDOW))
+        last = self.instants.last_seeing(place, Symbol(TO_WINDOW))
+        return f"greatest({first}, {self.first}L)", f"least({last}, {self.last}L)"
 
     def seeing(self, windows: DataFrame, place: int, *, first_only: bool = False) -> DataFrame:
         """The evaluations, `window`, that see some windows of a place, or see them first."""
-        stride, offset = self.instants.stride(place), self.instants.offset(place)
-        first = f"{WINDOW} * {stride}L + {offset}L"
-        if first_only or stride == 1:
-            found = windows.selectExpr(f"{first} AS {WINDOW}")
-        else:
-            found = windows.selectExpr(
-                f"explode(sequence({first}, {first} + {stride - 1}L)) AS {WINDOW}"
-            )
+        first, last = (
+            see(place, Symbol(WINDOW))
+            for see in (self.instants.first_seeing, self.instants.last_seeing)
+        )
+        seen = f"sequence({first}, {first if first_only else last})"
+        found = windows.selectExpr(f"explode({seen}) AS {WINDOW}")
         return found.filter(f"{WINDOW} BETWEEN {self.first} AND {self.last}").distinct()
 
     def own_number(self, place: int, evaluation: str) -> str:
         """The window at a place, in SQL, that an evaluation sees."""
-        stride, offset = self.instants.stride(place), self.instants.offset(place)
-        if stride == 1:
-            return f"({evaluation} - {offset}L)"
-        steps = f"({evaluation} - {offset}L)"
-        return f"(({steps} - pmod({steps}, {stride}L)) div {stride}L)"
+        return str(self.instants.index(place, Symbol(evaluation)))
 
     def taking_place(self) -> str:
         """The condition, in SQL, that an evaluation takes place."""
-        places = range(len(self.instants.windows))
-        tests = [
-            f"pmod({WINDOW} - {self.instants.offset(each)}L, {self.instants.stride(each)}L) = 0"
-            for each in places
-        ]
-        return (
-            "true"
-            if any(self.instants.stride(each) == 1 for each in places)
-            else " OR ".join(tests)
+        instants, places = self.instants, range(len(self.instants.windows))
+        if any(instants.stride(place) == 1 for place in places):
+            return "TRUE"
+        return " OR ".join(
+            f"{(Symbol(WINDOW) - instants.offset(place)) % instants.stride(place)} = 0"
+            for place in places
         )
-
-
-def _ceiling_division(dividend: str, divisor: int) -> str:
-    """⌈dividend / divisor⌉ in whole numbers: doubles would lose milliseconds of far times."""
-    return f"(({dividend} + pmod(-{dividend}, {divisor}L)) div {divisor}L)"

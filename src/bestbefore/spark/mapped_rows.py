@@ -13,19 +13,34 @@ from typing import assert_never
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    MapType,
+    StringType,
+    StructType,
+    TimestampType,
+    VariantType,
+)
 
 from bestbefore.errors import InputError, nearest
 from bestbefore.rdf.lexical_forms import LEXICAL_FORMS, LexicalForm
 from bestbefore.rdf.mapping import LiteralColumn, ObjectMap, RowMapping, Template, TripleMap
 from bestbefore.rdf.terms import IRI, XSD, Literal, encode
-from bestbefore.spark.column_text import is_text, quoted, text_of
 from bestbefore.spark.event_lines import NOT_UTF8, json_object, text_lines
 from bestbefore.spark.intake import REASON, STAMP, TRIPLES, TimestampUnit, intake_of, timed
+from bestbefore.spark.sql import name as quoted
+from bestbefore.spark.terms import percent_encoded
 
 # The column for rows that a reader could not make sense of; no header can name a column so.
 MALFORMED = "bestbefore\nmalformed"
 _ROW = "row"
 _SHOWN = 40
+_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
 @dataclass(frozen=True)
@@ -39,9 +54,9 @@ class MappedColumns:
         """The intake rows of a frame that has the columns of the mapping."""
         self._check(frame)
         kinds = {name: frame.schema[name].dataType for name in self.mapping.columns}
-        row = F.struct(*(text_of(name, kind).alias(name) for name, kind in kinds.items()))
+        row = F.struct(*(_text_of(name, kind).alias(name) for name, kind in kinds.items()))
         malformed = F.col(quoted(MALFORMED)) if MALFORMED in frame.columns else F.lit(None)
-        texts = [F.col(quoted(name)).cast("string") for name in kinds if is_text(kinds[name])]
+        texts = [F.col(quoted(name)).cast("string") for name in kinds if _is_text(kinds[name])]
         wrong = reduce(or_, (~F.is_valid_utf8(each) for each in texts), F.lit(False))  # noqa: FBT003
         reason = F.when(malformed.isNotNull(), "the row is malformed").when(wrong, NOT_UTF8)
         rows = frame.select(
@@ -102,7 +117,11 @@ def _misfits(mapping: RowMapping) -> Iterator[Column]:
 
 def _value(name: str) -> Column:
     """The text in a column; null if it is empty."""
-    return F.nullif(F.col(_ROW).getField(name), F.lit(""))
+    return F.expr(_value_sql(name))
+
+
+def _value_sql(name: str) -> str:
+    return f"nullif({_ROW}.{quoted(name)}, '')"
 
 
 def _triple(each: TripleMap) -> Column:
@@ -125,16 +144,8 @@ def _object(node: ObjectMap) -> Column:
 
 def _iri(template: Template) -> Column:
     pieces = [F.lit(each) for each in template.pieces]
-    pieces[1::2] = [_percent_encoded(_value(each)) for each in template.columns]
+    pieces[1::2] = [F.expr(percent_encoded(_value_sql(each))) for each in template.columns]
     return F.concat(F.lit("<"), *pieces, F.lit(">"))
-
-
-def _percent_encoded(text: Column) -> Column:
-    """All but letters, digits, `-`, `.`, `_` and `~`; Spark encodes as HTML forms do."""
-    encoded = F.url_encode(text)
-    for form, standard in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
-        encoded = F.replace(encoded, F.lit(form), F.lit(standard))
-    return encoded
 
 
 def _fits(value: Column, form: LexicalForm) -> Column:
@@ -147,3 +158,29 @@ def _fits(value: Column, form: LexicalForm) -> Column:
         day = value.substr(1, len("2026-01-01")).try_cast("date")
         fits = fits & (~value.rlike(r"^\d{4}-") | day.isNotNull())
     return fits
+
+
+def _is_text(kind: DataType) -> bool:
+    """Whether a column of the type holds bytes that may be no UTF-8."""
+    return isinstance(kind, StringType | BinaryType)
+
+
+def _text_of(name: str, kind: DataType) -> Column:
+    """The values of a column as XML Schema writes them, whatever the session's settings are."""
+    column = F.col(quoted(name))
+    match kind:
+        case StringType() | BinaryType():
+            return F.make_valid_utf8(column.cast("string"))
+        case TimestampType():
+            # A plain cast would write the session's own time zone.
+            utc = F.expr(f"timestampadd(MICROSECOND, unix_micros({quoted(name)}), {_EPOCH})")
+            local = F.replace(utc.cast("string"), F.lit(" "), F.lit("T"))
+            return F.concat(local, F.lit("Z"))
+        case DecimalType():
+            # A plain cast may write an exponent.
+            return F.replace(F.format_number(column, kind.scale), F.lit(","), F.lit(""))
+        case FloatType() | DoubleType():
+            return F.replace(column.cast("string"), F.lit("Infinity"), F.lit("INF"))
+        case ArrayType() | MapType() | StructType() | VariantType():
+            return F.to_json(column)
+    return column.cast("string")

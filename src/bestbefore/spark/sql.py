@@ -41,7 +41,7 @@ def name(column: str) -> Cheap:
     return Cheap("`" + column.replace("`", "``") + "`")
 
 
-def names(columns: Iterable[str]) -> list[Cheap]:
+def quoted(columns: Iterable[str]) -> list[Cheap]:
     """Columns by their names, as SQL."""
     return [name(column) for column in columns]
 

@@ -20,6 +20,7 @@ from bestbefore.spark.columns import (
 )
 from bestbefore.spark.content import WindowContent, WindowContents
 from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
+from bestbefore.spark.sql import all_of, quoted
 from bestbefore.windows import ReportStrategy
 
 SERVICE = "service"
@@ -89,12 +90,12 @@ def _mappings(plan: WindowPlan, contents: WindowContents, place: int, key: list[
     apart = _finds_each_once(plan.pattern) and set(found.names) <= set(kept)
     found = found.restricted(kept)
     # Equal mappings are counted before they are copied to their evaluations, and again after.
-    ranges = found.frame.selectExpr(*_ranges(found, content), *_quoted(kept))
+    ranges = found.frame.selectExpr(*_ranges(found, content), *quoted(kept))
     counted = ranges if apart else _counted(ranges)
     gone = f"{contents.own_number(place, WINDOW)} - {FROM_WINDOW}"
     spread = counted.selectExpr(f"explode({contents.evaluations(place)}) AS {WINDOW}", "*")
     spread = spread.filter(contents.taking_place()).selectExpr(
-        WINDOW, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *_quoted(kept)
+        WINDOW, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *quoted(kept)
     )
     # Partitioned as the sums, the statistics and the join of job B need it: one shuffle serves all.
     ready = contents.spread_by(spread, WINDOW, *key) if key else spread
@@ -146,8 +147,8 @@ def _statistics(
     key = [column_of(each.name) for each in plan.join_key]
     frame = reduce(_either if plan.alternative else _together, frames)
     grouped = frame.groupBy(WINDOW, *key, REMAINING).agg(F.sum(MAPPINGS).alias(MAPPINGS))
-    known = " AND ".join(f"`{name}` IS NOT NULL" for name in key)
-    columns = [f"`{name}` AS `{key_column(place)}`" for place, name in enumerate(key)]
+    known = all_of(f"{column} IS NOT NULL" for column in quoted(key))
+    columns = [f"{column} AS {key_column(place)}" for place, column in enumerate(quoted(key))]
     return grouped.filter(known).selectExpr(
         f"{number} AS {SERVICE}", WINDOW, REMAINING, MAPPINGS, *columns
     )
@@ -164,20 +165,14 @@ def _together(left: DataFrame, right: DataFrame) -> DataFrame:
     shared = [name for name in shared if name not in (REMAINING, MAPPINGS)]
     other = right.withColumnsRenamed({name: f"other_{name}" for name in (REMAINING, MAPPINGS)})
     joined = left.join(other.hint("shuffle_hash"), shared)
-    rest = [
-        f"`{n}`" for n in joined.columns if n.removeprefix("other_") not in (REMAINING, MAPPINGS)
-    ]
+    rest = [n for n in joined.columns if n.removeprefix("other_") not in (REMAINING, MAPPINGS)]
     return joined.selectExpr(
         f"least({REMAINING}, other_{REMAINING}) AS {REMAINING}",
         f"{MAPPINGS} * other_{MAPPINGS} AS {MAPPINGS}",
-        *rest,
+        *quoted(rest),
     )
 
 
 def _either(left: DataFrame, right: DataFrame) -> DataFrame:
     """The mappings of two windows of which either binds the join key."""
     return left.unionByName(right, allowMissingColumns=True)
-
-
-def _quoted(columns: list[str]) -> list[str]:
-    return [f"`{name}`" for name in columns]

@@ -1,11 +1,14 @@
 """Window arithmetic against its definition."""
 
+import re
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bestbefore.errors import InputError
-from bestbefore.windows import SlidingWindow
+from bestbefore.windows import Instants, SlidingWindow, Symbol
 
 windows = st.builds(
     SlidingWindow,
@@ -25,6 +28,43 @@ def holds(window: SlidingWindow, index: int, time: int) -> bool:
 def test_first_with_is_the_first_window_that_closes_at_or_after(window, time):
     index = window.first_with(time)
     assert window.closing(index) >= time > window.closing(index - 1)
+
+
+@given(windows, times)
+def test_last_with_is_the_last_window_that_opens_before(window, time):
+    index = window.last_with(time)
+    assert window.bounds(index)[0] < time <= window.bounds(index + 1)[0]
+
+
+def computed(symbol, **values):
+    """What SQL would compute; `div` meets only quotients that are whole."""
+    text = re.sub(r"(\d)L", r"\1", str(symbol)).replace(" div ", "/")
+    return eval(text, {"pmod": lambda dividend, divisor: dividend % divisor, **values})
+
+
+@given(windows, windows, times, st.integers(-20, 20))
+def test_a_number_an_array_and_sql_give_the_same(window, other, time, number):
+    t, n = Symbol("t"), Symbol("n")
+    instants = Instants((window, other))
+    for whole, array, symbol in [
+        (window.first_with(time), window.first_with(np.array([time])), window.first_with(t)),
+        (window.last_with(time), window.last_with(np.array([time])), window.last_with(t)),
+        (window.remaining(time, window.closing(number)),
+         window.remaining(np.array([time]), window.closing(number)),
+         window.remaining(t, window.closing(n))),
+        *((see(1, number), see(1, np.array([number])), see(1, n))
+          for see in (instants.index, instants.first_seeing, instants.last_seeing)),
+    ]:  # fmt: skip
+        assert array.tolist() == [whole]
+        assert computed(symbol, t=time, n=number) == whole
+
+
+@given(windows, windows, st.integers(-20, 20))
+def test_a_window_is_seen_until_the_next_one_closes(window, other, number):
+    instants = Instants((window, other))
+    seen = range(instants.first_seeing(1, number) - 1, instants.last_seeing(1, number) + 2)
+    assert {instants.index(1, each) for each in seen[1:-1]} == {number}
+    assert [instants.index(1, seen[at]) for at in (0, -1)] == [number - 1, number + 1]
 
 
 @given(windows, times)

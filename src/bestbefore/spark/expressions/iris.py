@@ -2,15 +2,16 @@
 
 import re
 
+from bestbefore.rdf.terms import FORBIDDEN_IN_IRI, IRI_SCHEME
 from bestbefore.spark.sql import Cheap, let, quote
 
 _BASE = re.compile(
     r"(?P<scheme>[^:/?#]+:)(?P<authority>//[^/?#]*)?(?P<path>[^?#]*)(?P<query>\?[^#]*)?"
 )
-_ABSOLUTE = quote("^[A-Za-z][A-Za-z0-9+.-]*:")
+_ABSOLUTE = quote(f"^{IRI_SCHEME}")
 # A relative path may not begin with what looks like a scheme.
 _WRONG = quote("^[^/?#]*:")
-_FORBIDDEN = quote(r"[\x00-\x20<>\"{}|^`\\]")
+_FORBIDDEN = quote(f"[{FORBIDDEN_IN_IRI}]")
 
 
 def iri(text: str, base: str | None) -> str:

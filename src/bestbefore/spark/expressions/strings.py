@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from bestbefore.query.expressions import Constant, Expression
-from bestbefore.rdf.terms import Literal
+from bestbefore.rdf.terms import XSD_STRING, Literal
 from bestbefore.spark.expressions import numbers, regular_expressions
 from bestbefore.spark.expressions.values import (
     ERROR,
@@ -213,7 +213,7 @@ def typed(arguments: Sequence[Value]) -> Value:
     ending = let(
         arguments[1].sql,
         lambda iri: (
-            f"CASE WHEN {iri} = '<http://www.w3.org/2001/XMLSchema#string>' THEN '' "
+            f"CASE WHEN {iri} = '<{XSD_STRING}>' THEN '' "
             f"WHEN startswith({iri}, '<') THEN concat('^^', {iri}) END"
         ),
     )

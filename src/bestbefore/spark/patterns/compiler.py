@@ -46,7 +46,7 @@ from bestbefore.spark.sql import name
 def compile_pattern(pattern: Pattern, dataset: Dataset) -> DataFrame:
     """The mappings of a pattern, for all windows at once.
 
-    Nothing runs yet, but for property paths with `*` or `+`, whose rounds are jobs (`closure`).
+    Nothing runs yet, but for property paths with `*` or `+`, whose rounds are jobs.
     """
     return compile_solutions(pattern, dataset).frame
 

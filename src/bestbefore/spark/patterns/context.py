@@ -10,8 +10,8 @@ from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.columns import FROM_WINDOW, GRAPH, TIME, TO_WINDOW, TRIPLE, WINDOW
 from bestbefore.spark.patterns.dataset import Dataset
 from bestbefore.spark.patterns.joins import join
-from bestbefore.spark.patterns.solutions import Solutions, aliased, quoted
-from bestbefore.spark.sql import quote
+from bestbefore.spark.patterns.solutions import Solutions
+from bestbefore.spark.sql import aliased, quote
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,8 @@ class Context:
         assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
         if isinstance(self.graph, IRI):
             wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
-        own = [str(each) for each in quoted((FROM_WINDOW, TO_WINDOW, TIME))]
         keys = () if self.graph_key is None else (self.graph_key,)
-        own += [f"g AS {each}" for each in keys]
+        own = (FROM_WINDOW, TO_WINDOW, TIME, *(f"g AS {each}" for each in keys))
         frame = source.triples(F.expr(wanted), places).selectExpr(*own, *aliased(columns))
         return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
 

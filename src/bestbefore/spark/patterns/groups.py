@@ -8,8 +8,8 @@ from bestbefore.spark.columns import FRESH, MAPPINGS, PLACE, TIME, column_of
 from bestbefore.spark.expressions import Scope
 from bestbefore.spark.patterns.aggregates import Rows, freshness, prepared, summary
 from bestbefore.spark.patterns.context import Context
-from bestbefore.spark.patterns.solutions import Solutions, aliased, quoted, spread
-from bestbefore.spark.sql import Cheap, name
+from bestbefore.spark.patterns.solutions import Solutions, spread
+from bestbefore.spark.sql import Cheap, aliased, name, quoted
 
 _PRESENT = "present"
 

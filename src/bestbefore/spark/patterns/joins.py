@@ -16,8 +16,8 @@ from bestbefore.spark.columns import (
     variable_of,
 )
 from bestbefore.spark.expressions import Scope
-from bestbefore.spark.patterns.solutions import ABSENT, Solutions, aliased, spread
-from bestbefore.spark.sql import Cheap, name
+from bestbefore.spark.patterns.solutions import ABSENT, Solutions, spread
+from bestbefore.spark.sql import Cheap, aliased, all_of, name
 
 _COMBINED = {
     TIME: "least({0}, {1})",
@@ -109,7 +109,7 @@ def _joined(left: Solutions, right: Solutions, conditions: list[str], how: str) 
         return left.frame.crossJoin(other)
     if not (left.ranged and right.ranged):
         other = other.hint("shuffle_hash")
-    return left.frame.join(other, F.expr(" AND ".join(conditions)), how)
+    return left.frame.join(other, F.expr(all_of(conditions)), how)
 
 
 def _merged(

@@ -13,8 +13,8 @@ from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
 from bestbefore.spark.columns import FRESH, MAPPINGS, TIME, WINDOW, column_of
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.joins import join
-from bestbefore.spark.patterns.solutions import Solutions, quoted
-from bestbefore.spark.sql import NO_TERM, name, quote
+from bestbefore.spark.patterns.solutions import Solutions
+from bestbefore.spark.sql import NO_TERM, all_of, name, quote, quoted
 
 _CARRIED = (TIME, MAPPINGS, FRESH)
 
@@ -72,7 +72,7 @@ def matched(places: dict[str, PatternTerm]) -> tuple[str, dict[str, str]]:
                     wanted.append(f"{name(place)} = {earlier}")
             case _:
                 assert_never(term)
-    return " AND ".join(wanted) or "TRUE", columns
+    return all_of(wanted), columns
 
 
 def inline_data(pattern: Values, context: Context) -> Solutions:

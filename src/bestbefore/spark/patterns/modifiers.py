@@ -9,8 +9,8 @@ from bestbefore.spark.columns import FRESH, PLACE, TIME
 from bestbefore.spark.expressions import Scope
 from bestbefore.spark.expressions.comparison import sort_key
 from bestbefore.spark.expressions.compiler import term_sql
-from bestbefore.spark.patterns.solutions import Solutions, quoted, spread
-from bestbefore.spark.sql import let, name
+from bestbefore.spark.patterns.solutions import Solutions, spread
+from bestbefore.spark.sql import let, name, quoted
 
 _KEPT = {TIME: "max", FRESH: "max", PLACE: "min"}
 

@@ -36,7 +36,7 @@ from bestbefore.spark.columns import (
     variable_of,
 )
 from bestbefore.spark.expressions import Scope
-from bestbefore.spark.sql import NO_TERM, Cheap, name
+from bestbefore.spark.sql import NO_TERM, aliased, name, quoted
 
 RANGE = (FROM_WINDOW, TO_WINDOW)
 # What an extra column is where a frame does not have it.
@@ -113,8 +113,7 @@ class Solutions:
     ) -> "Solutions":
         """The mappings with other variables, given as SQL; extra columns are kept, or the named."""
         kept = self.extras if extras is None else extras
-        carried = (name(each) for each in (*self.own, *kept))
-        frame = self.frame.selectExpr(*carried, *aliased(columns))
+        frame = self.frame.selectExpr(*quoted((*self.own, *kept)), *aliased(columns))
         return replace(self, frame=frame, names=tuple(columns), bound=bound, extras=kept)
 
     def single(self) -> "Solutions":
@@ -123,15 +122,10 @@ class Solutions:
             return self
         rest = [each for each in (*self.own, *self.extras, *self.names) if each != MAPPINGS]
         copies = f"explode(sequence(1L, {name(MAPPINGS)})) AS `copy`"
-        frame = self.frame.selectExpr(copies, *map(name, rest)).drop("copy")
+        frame = self.frame.selectExpr(copies, *quoted(rest)).drop("copy")
         return replace(
             self, frame=frame, extras=tuple(each for each in self.extras if each != MAPPINGS)
         )
-
-
-def aliased(columns: Mapping[str, str]) -> list[str]:
-    """Columns given as SQL, with their names."""
-    return [f"{sql} AS {name(column)}" for column, sql in columns.items()]
 
 
 def spread(solutions: Solutions) -> Solutions:
@@ -140,7 +134,7 @@ def spread(solutions: Solutions) -> Solutions:
         return solutions
     rest = (*solutions.keys, *solutions.extras, *solutions.names)
     windows = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
-    frame = solutions.frame.selectExpr(windows, *map(name, rest))
+    frame = solutions.frame.selectExpr(windows, *quoted(rest))
     return replace(solutions, frame=frame, keys=(WINDOW, *solutions.keys), ranged=False)
 
 
@@ -169,8 +163,3 @@ def _aligned(
     columns |= {each: one.carried(each) for each in extras}
     columns |= {each: one.column(each) for each in names}
     return one.frame.selectExpr(*aliased(columns))
-
-
-def quoted(columns: Iterable[str]) -> list[Cheap]:
-    """Columns by their names, as SQL."""
-    return [name(each) for each in columns]
