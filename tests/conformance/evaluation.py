@@ -9,6 +9,7 @@ from bestbefore.query import parse_sparql, rewrite
 from bestbefore.query.algebra import Ask, Construct, Describe, OrderBy, walk
 from bestbefore.spark.answers import answer_rows
 from bestbefore.spark.columns import TRIPLE
+from bestbefore.spark.output_stream import OWN
 from bestbefore.spark.patterns import Dataset, compile_pattern
 
 from .results import Bindings, Triples, Truth
@@ -67,10 +68,10 @@ def result_of(form, pattern, dataset):
         case Construct() | Describe():
             found = ((row["subject"], row["predicate"], row["object"]) for row in rows)
             return Triples(frozenset(found))
-    rows.sort(key=lambda row: row["+"] or 0)
+    rows.sort(key=lambda row: row["place"] or 0)
     return Bindings(
         tuple(
-            tuple((name, term) for name, term in row.items() if name not in "#~+" and term)
+            tuple((name[1:], term) for name, term in row.items() if name not in OWN and term)
             for row in rows
         )
     )
