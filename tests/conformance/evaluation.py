@@ -27,8 +27,8 @@ class StaticTriples:
 
     frame: DataFrame
 
-    def triples(self, wanted, places=TRIPLE):
-        del places  # all columns are there
+    def triples(self, wanted, parts=TRIPLE):
+        del parts  # all columns are there
         return self.frame.filter(wanted)
 
 
@@ -68,7 +68,7 @@ def result_of(form, pattern, dataset):
         case Construct() | Describe():
             found = ((row["subject"], row["predicate"], row["object"]) for row in rows)
             return Triples(frozenset(found))
-    rows.sort(key=lambda row: row["place"] or 0)
+    rows.sort(key=lambda row: row["position"] or 0)
     return Bindings(
         tuple(
             tuple((name[1:], term) for name, term in row.items() if name not in OWN and term)

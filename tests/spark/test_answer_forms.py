@@ -5,12 +5,12 @@ import pytest
 
 from bestbefore.query import OutputOperator, parse_sparql
 from bestbefore.spark.answers import answer_rows, evaluations
-from bestbefore.spark.content import WindowContent
+from bestbefore.spark.content import WindowContents
 from bestbefore.spark.output_stream import to_stream
 from bestbefore.spark.patterns import Dataset, compile_solutions
 from bestbefore.spark.patterns.solutions import spread
 from bestbefore.spark.session import tune
-from bestbefore.windows import SlidingWindow
+from bestbefore.windows import Instants, SlidingWindow
 
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 ELEMENTS = [
@@ -28,12 +28,14 @@ def content(spark):
     session = tune(spark.newSession(), rows=0)
     columns = dict(zip(("time", "s", "p", "o"), zip(*ELEMENTS, strict=True), strict=True))
     table = pa.table({name: list(values) for name, values in columns.items()})
-    return WindowContent(session.createDataFrame(table), SlidingWindow(10, 10), 1, 3, together=True)
+    instants = Instants((SlidingWindow(10, 10),))
+    return WindowContents(session.createDataFrame(table), instants, ((),), 1, 3, together=True)
 
 
 def rows_of(content, query):
     form, pattern, _ = parse_sparql(query)
-    solutions = spread(compile_solutions(pattern, Dataset(graph=content, origin=content.span)))
+    graph = content.of(0)
+    solutions = spread(compile_solutions(pattern, Dataset(graph=graph, origin=graph.span)))
     return answer_rows(solutions.frame, form, content)
 
 
@@ -89,7 +91,7 @@ def test_construct_gives_legal_triples_once_with_a_blank_node_per_mapping(conten
 
 
 def test_a_variable_may_have_any_name_that_the_engine_has_for_its_own(content):
-    names = ["boolean", "window", "evaluation", "fresh", "place", "copies", "copy", "weight",
+    names = ["boolean", "window", "evaluation", "fresh", "position", "copies", "copy", "weight",
              "next", "mappings", "row", "count", "at", "opening", "rows"]  # fmt: skip
     for several in ([names[0]], names):
         values = (

@@ -140,7 +140,7 @@ def test_distinct_forgets_counts_and_is_fresh_if_any_is(dataset):
 
 def test_an_order_and_a_limit_hold_in_each_window(dataset):
     ordered = OrderBy(JOINED, (OrderCondition(COUNT, descending=True), OrderCondition(POST)))
-    found = rows_of(dataset, Slice(ordered, 1, 3), "window", "place", "?count", "?post")
+    found = rows_of(dataset, Slice(ordered, 1, 3), "window", "position", "?count", "?post")
     # The row that stands for two mappings is two of the three.
     assert found == [(1, 2, "20", "p1"), (1, 3, "20", "p2"), (1, 4, "10", "p1")]
 

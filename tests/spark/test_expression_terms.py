@@ -10,15 +10,18 @@ from decimal import Decimal
 import pyarrow as pa
 import pyoxigraph as ox
 import pytest
+from pyspark.sql import functions as F
 
 from bestbefore.query import parse_sparql, walk
 from bestbefore.query.algebra import Extend
 from bestbefore.rdf.terms import XSD, decode, to_sparql
-from bestbefore.spark.expressions import compile_term
+from bestbefore.spark.expressions import Scope, term_sql
 from bestbefore.spark.session import tune
+from bestbefore.spark.sql import name
 from tests.conformance.evaluation import dataset_of, evaluate
 from tests.conformance.results import by_value, encoded
 
+PAIR = Scope({"x": name("?x"), "y": name("?y")})
 PROLOGUE = f"PREFIX xsd: <{XSD}> BASE <http://example.org/dir/file?q>"
 
 
@@ -70,11 +73,16 @@ def expression_of(text):
     return next(node for node in walk(pattern) if isinstance(node, Extend)).expression
 
 
+def term_column(text):
+    """What an expression over ?x and ?y gives, as a column."""
+    return F.expr(term_sql(expression_of(text), PAIR))
+
+
 def found_by_spark(session, texts, rows):
     frame = session.createDataFrame(
         pa.table({"?x": [x for x, _ in rows], "?y": [y for _, y in rows]})
     )
-    columns = [compile_term(expression_of(text)).alias(text) for text in texts]
+    columns = [term_column(text).alias(text) for text in texts]
     found = frame.coalesce(1).select(*columns).toArrow().to_pylist()
     return {
         (text, row): each[text] for row, each in zip(rows, found, strict=True) for text in texts
@@ -245,7 +253,7 @@ def midnights():
 
 @pytest.mark.parametrize("book", [BY_THE_BOOK, dict(midnights())], ids=["book", "midnights"])
 def test_expressions_go_by_the_book(session, book):
-    columns = [compile_term(expression_of(text)).alias(f"c{n}") for n, text in enumerate(book)]
+    columns = [term_column(text).alias(f"c{n}") for n, text in enumerate(book)]
     (row,) = session.range(1).select(*columns).toArrow().to_pylist()
     found = {text: row[f"c{number}"] for number, text in enumerate(book)}
     assert {text: term for text, term in found.items() if term != book[text]} == {}

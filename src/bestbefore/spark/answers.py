@@ -32,7 +32,7 @@ from bestbefore.spark.columns import (
     FROM_WINDOW,
     MAPPINGS,
     OPENING,
-    PLACE,
+    POSITION,
     REMAINING,
     TO_WINDOW,
     WINDOW,
@@ -122,7 +122,9 @@ def evaluations(rows: DataFrame, due: DataFrame, contents: WindowContents) -> Da
     quality record; they are not part of the answer.
     """
     names = tuple(column for column in rows.columns if column not in OWN)
-    found = rows.selectExpr(WINDOW, f"struct({', '.join(quoted((PLACE, *names)))}) AS row", FRESH)
+    found = rows.selectExpr(
+        WINDOW, f"struct({', '.join(quoted((POSITION, *names)))}) AS row", FRESH
+    )
     every = due.select(WINDOW, AT, OPENING)
     # collect_list passes over nulls: an evaluation without rows has an empty list.
     grouped = (
@@ -159,7 +161,7 @@ def _json_rows(names: tuple[str, ...]) -> str:
 
 def _own(solutions: DataFrame) -> list[str]:
     """What every answer has; what the solutions do not have is null."""
-    absent = {WINDOW: WINDOW, FRESH: "CAST(NULL AS DOUBLE)", PLACE: "CAST(NULL AS INT)"}
+    absent = {WINDOW: WINDOW, FRESH: "CAST(NULL AS DOUBLE)", POSITION: "CAST(NULL AS INT)"}
     return [
         column if column in solutions.columns else f"{absent[column]} AS {column}" for column in OWN
     ]

@@ -15,15 +15,15 @@ TO_WINDOW = "to_window"
 MAPPINGS = "mappings"
 REMAINING = "remaining"
 FRESH = "fresh"
-# The place of a mapping in the order that ORDER BY asks for.
-PLACE = "place"
+# The position of a mapping in the order that ORDER BY asks for.
+POSITION = "position"
 # What tells one mapping from all others, where BNODE must know.
 SOLUTION = "solution"
 GRAPH = "graph"
 # The time of an evaluation, and that after which its windows begin.
 AT = "at"
 OPENING = "opening"
-# The places of a triple.
+# The parts of a triple.
 TRIPLE = ("s", "p", "o")
 
 ELEMENTS = StructType(

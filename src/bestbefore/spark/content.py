@@ -33,24 +33,20 @@ class WindowContent:
     last: int
     together: bool = False
 
-    def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
-        """The frame partitioned by columns, unless all rows stay together."""
-        return frame.coalesce(1) if self.together else frame.repartition(*columns)
-
-    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
-        """The wanted triples: `places`, `time`, and the range of due windows they count in."""
+    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
+        """The wanted triples: `parts`, `time`, and the range of due windows they count in."""
         opening, _ = self.window.bounds(self.first)
         _, closing = self.window.bounds(self.last)
         elements = self.elements.coalesce(1) if self.together else self.elements
         inside = elements.filter(f"{TIME} > {opening} AND {TIME} <= {closing}").filter(wanted)
-        same = f"PARTITION BY {', '.join(places)}" if places else ""
+        same = f"PARTITION BY {', '.join(parts)}" if parts else ""
         occurrences = inside.selectExpr(
-            *places, TIME, f"lead({TIME}) OVER ({same} ORDER BY {TIME}) AS next_{TIME}"
+            *parts, TIME, f"lead({TIME}) OVER ({same} ORDER BY {TIME}) AS next_{TIME}"
         )
         first, last = self.window.first_with(Symbol(TIME)), self.window.last_with(Symbol(TIME))
         next_ = self.window.first_with(Symbol(f"next_{TIME}"))
         return occurrences.selectExpr(
-            *places,
+            *parts,
             TIME,
             f"greatest({first}, {self.first}L) AS {FROM_WINDOW}",
             f"least({last}, {next_ - 1}, {self.last}L) AS {TO_WINDOW}",
@@ -105,67 +101,67 @@ class WindowContents:
     last: int
     together: bool = False
 
-    def of(self, place: int) -> WindowContent:
-        """The windows at a place of the query that these evaluations see, by their own numbers."""
+    def of(self, window: int) -> WindowContent:
+        """What these evaluations see of a window of the query, by its own numbers."""
         elements = self.elements
         if STREAM in elements.columns:
-            elements = elements.filter(F.col(STREAM).isin(*self.streams[place]))
+            elements = elements.filter(F.col(STREAM).isin(*self.streams[window]))
         return WindowContent(
             elements,
-            self.instants.windows[place],
-            self.instants.index(place, self.first),
-            self.instants.index(place, self.last),
+            self.instants.windows[window],
+            self.instants.index(window, self.first),
+            self.instants.index(window, self.last),
             together=self.together,
         )
 
-    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
         """The wanted triples of any window, with the range of evaluations that see them."""
         frames = [
-            self._seen(self.of(place).triples(wanted, places), place, places)
-            for place in range(len(self.instants.windows))
+            self._seen(self.of(window).triples(wanted, parts), window, parts)
+            for window in range(len(self.instants.windows))
         ]
         return reduce(DataFrame.unionByName, frames)
 
-    def _seen(self, triples: DataFrame, place: int, places: Sequence[str]) -> DataFrame:
-        first, last = self._range(place)
+    def _seen(self, triples: DataFrame, window: int, parts: Sequence[str]) -> DataFrame:
+        first, last = self._range(window)
         return triples.selectExpr(
-            *places, TIME, f"{first} AS {FROM_WINDOW}", f"{last} AS {TO_WINDOW}"
+            *parts, TIME, f"{first} AS {FROM_WINDOW}", f"{last} AS {TO_WINDOW}"
         )
 
     def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
         """The frame partitioned by columns, unless all rows stay together."""
         return frame.coalesce(1) if self.together else frame.repartition(*columns)
 
-    def evaluations(self, place: int) -> str:
-        """The evaluations, in SQL, that see windows `from_window` to `to_window` at a place."""
-        first, last = self._range(place)
+    def evaluations(self, window: int) -> str:
+        """The evaluations, in SQL, that see `from_window` to `to_window` of a window."""
+        first, last = self._range(window)
         return f"sequence({first}, {last})"
 
-    def _range(self, place: int) -> tuple[str, str]:
-        first = self.instants.first_seeing(place, Symbol(FROM_WINDOW))
-        last = self.instants.last_seeing(place, Symbol(TO_WINDOW))
+    def _range(self, window: int) -> tuple[str, str]:
+        first = self.instants.first_seeing(window, Symbol(FROM_WINDOW))
+        last = self.instants.last_seeing(window, Symbol(TO_WINDOW))
         return f"greatest({first}, {self.first}L)", f"least({last}, {self.last}L)"
 
-    def seeing(self, windows: DataFrame, place: int, *, first_only: bool = False) -> DataFrame:
-        """The evaluations, `window`, that see some windows of a place, or see them first."""
+    def seeing(self, numbers: DataFrame, window: int, *, first_only: bool = False) -> DataFrame:
+        """The evaluations, `window`, that see some numbers of a window, or see them first."""
         first, last = (
-            see(place, Symbol(WINDOW))
+            see(window, Symbol(WINDOW))
             for see in (self.instants.first_seeing, self.instants.last_seeing)
         )
         seen = f"sequence({first}, {first if first_only else last})"
-        found = windows.selectExpr(f"explode({seen}) AS {WINDOW}")
+        found = numbers.selectExpr(f"explode({seen}) AS {WINDOW}")
         return found.filter(f"{WINDOW} BETWEEN {self.first} AND {self.last}").distinct()
 
-    def own_number(self, place: int, evaluation: str) -> str:
-        """The window at a place, in SQL, that an evaluation sees."""
-        return str(self.instants.index(place, Symbol(evaluation)))
+    def own_number(self, window: int, evaluation: str) -> str:
+        """The number of a window, in SQL, that an evaluation sees."""
+        return str(self.instants.index(window, Symbol(evaluation)))
 
     def taking_place(self) -> str:
         """The condition, in SQL, that an evaluation takes place."""
-        instants, places = self.instants, range(len(self.instants.windows))
-        if any(instants.stride(place) == 1 for place in places):
+        instants, windows = self.instants, range(len(self.instants.windows))
+        if any(instants.stride(window) == 1 for window in windows):
             return "TRUE"
         return " OR ".join(
-            f"{(Symbol(WINDOW) - instants.offset(place)) % instants.stride(place)} = 0"
-            for place in places
+            f"{(Symbol(WINDOW) - instants.offset(window)) % instants.stride(window)} = 0"
+            for window in windows
         )

@@ -57,7 +57,7 @@ class MappedColumns:
         row = F.struct(*(_text_of(name, kind).alias(name) for name, kind in kinds.items()))
         malformed = F.col(quoted(MALFORMED)) if MALFORMED in frame.columns else F.lit(None)
         texts = [F.col(quoted(name)).cast("string") for name in kinds if _is_text(kinds[name])]
-        wrong = reduce(or_, (~F.is_valid_utf8(each) for each in texts), F.lit(False))  # noqa: FBT003
+        wrong = reduce(or_, (~F.is_valid_utf8(text) for text in texts), F.lit(False))  # noqa: FBT003
         reason = F.when(malformed.isNotNull(), "the row is malformed").when(wrong, NOT_UTF8)
         rows = frame.select(
             row.alias(_ROW), malformed.cast("string").alias("raw"), reason.alias(REASON)
@@ -93,7 +93,7 @@ def _mapped(
     """The intake rows of `row`, a struct of strings, with a reason where it cannot be used."""
     reason = F.coalesce(REASON, *_missing(mapping), *_misfits(mapping))
     found = F.array(*map(_triple, mapping.triples))
-    complete = F.filter(found, lambda each: each["s"].isNotNull() & each["o"].isNotNull())
+    complete = F.filter(found, lambda triple: triple["s"].isNotNull() & triple["o"].isNotNull())
     events = timed(rows.withColumn(STAMP, _value(mapping.timestamp)), identity, unit=unit)
     events = events.withColumn(REASON, reason).withColumn(TRIPLES, complete)
     return intake_of(events, unit, raw=F.coalesce("raw", F.to_json(_ROW)))
@@ -106,12 +106,12 @@ def _missing(mapping: RowMapping) -> Iterator[Column]:
 
 
 def _misfits(mapping: RowMapping) -> Iterator[Column]:
-    literals = (each.object for each in mapping.triples)
-    typed = {each: None for each in literals if isinstance(each, LiteralColumn)}
-    for each in typed:
-        if form := LEXICAL_FORMS.get(each.datatype):
-            value, kind = _value(each.column), each.datatype.replace(XSD, "xsd:")
-            what = F.lit(f"the column {each.column!r} holds no {kind}: ")
+    literals = (triple.object for triple in mapping.triples)
+    typed = {literal: None for literal in literals if isinstance(literal, LiteralColumn)}
+    for literal in typed:
+        if form := LEXICAL_FORMS.get(literal.datatype):
+            value, kind = _value(literal.column), literal.datatype.replace(XSD, "xsd:")
+            what = F.lit(f"the column {literal.column!r} holds no {kind}: ")
             yield F.when(~_fits(value, form), F.concat(what, F.substring(value, 1, _SHOWN)))
 
 
@@ -124,11 +124,11 @@ def _value_sql(name: str) -> str:
     return f"nullif({_ROW}.{quoted(name)}, '')"
 
 
-def _triple(each: TripleMap) -> Column:
+def _triple(mapped: TripleMap) -> Column:
     return F.struct(
-        _iri(each.subject).alias("s"),
-        F.lit(encode(IRI(each.predicate))).alias("p"),
-        _object(each.object).alias("o"),
+        _iri(mapped.subject).alias("s"),
+        F.lit(encode(IRI(mapped.predicate))).alias("p"),
+        _object(mapped.object).alias("o"),
     )
 
 
@@ -143,8 +143,8 @@ def _object(node: ObjectMap) -> Column:
 
 
 def _iri(template: Template) -> Column:
-    pieces = [F.lit(each) for each in template.pieces]
-    pieces[1::2] = [F.expr(percent_encoded(_value_sql(each))) for each in template.columns]
+    pieces = [F.lit(piece) for piece in template.pieces]
+    pieces[1::2] = [F.expr(percent_encoded(_value_sql(column))) for column in template.columns]
     return F.concat(F.lit("<"), *pieces, F.lit(">"))
 
 

@@ -51,9 +51,9 @@ def triples_of(document: Column, *, graphs: bool = False) -> Column:
     return computed_once(
         parts,
         lambda found: F.when(
-            F.forall(found, lambda each: F.size(each) == 3),
+            F.forall(found, lambda terms: F.size(terms) == 3),
             F.when(only_plain_iris, F.transform(found, _triple)).otherwise(
-                F.transform(found, lambda each: _triple(F.transform(each, canonical)))
+                F.transform(found, lambda terms: _triple(F.transform(terms, canonical)))
             ),
         ),
     )
@@ -65,7 +65,7 @@ def computed_once(value: Column, use: Callable[[Column], Column]) -> Column:
 
 
 def _triple(terms: Column) -> Column:
-    return F.struct(*(F.get(terms, place).alias(name) for place, name in enumerate("spo")))
+    return F.struct(*(F.get(terms, number).alias(name) for number, name in enumerate("spo")))
 
 
 def canonical(term: Column) -> Column:

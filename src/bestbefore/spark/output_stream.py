@@ -9,13 +9,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query import OutputOperator
-from bestbefore.spark.columns import FRESH, PLACE, WINDOW
+from bestbefore.spark.columns import FRESH, POSITION, WINDOW
 from bestbefore.spark.sql import quoted
 
-OWN = (WINDOW, FRESH, PLACE)
+OWN = (WINDOW, FRESH, POSITION)
 """What a row of an answer has beside its answer columns.
 
-The evaluation, how probably the row is fresh, and its place in the order, if it has one.
+The evaluation, how probably the row is fresh, and its position in the order, if it has one.
 """
 
 _WEIGHT, _NEXT = "weight", "next"
@@ -48,8 +48,8 @@ def to_stream(
         .filter(f"{sign} * {_WEIGHT} > 0")
     )
     copies = f"explode(sequence(1L, {sign} * {_WEIGHT})) AS copy"
-    place = f"CAST(NULL AS INT) AS {PLACE}"
-    return changed.selectExpr(WINDOW, FRESH, place, *quoted(names), copies).drop("copy")
+    position = f"CAST(NULL AS INT) AS {POSITION}"
+    return changed.selectExpr(WINDOW, FRESH, position, *quoted(names), copies).drop("copy")
 
 
 def _before(rows: DataFrame, names: list[str], answered: Sequence[int]) -> DataFrame:

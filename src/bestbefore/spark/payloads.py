@@ -49,7 +49,7 @@ def with_triples(events: DataFrame, document: str, payload: Payload) -> DataFram
     found = ntriples.triples_of(F.col(document), graphs=payload == "nquads")
     has_blank_nodes, scope = F.col(document).contains("_:"), F.hex(EVENT)
     scoped = ntriples.computed_once(
-        found, lambda each: F.when(has_blank_nodes, _scoped(each, scope)).otherwise(each)
+        found, lambda triples: F.when(has_blank_nodes, _scoped(triples, scope)).otherwise(triples)
     )
     return events.withColumn(TRIPLES, scoped)
 
@@ -74,7 +74,10 @@ def _is_parsable(document: str, payload: Payload) -> bool:
         return False
     if document.count("{") + document.count("[") <= _DEEPEST:
         return True
-    steps = (1 if each["down"] else -1 if each["up"] else 0 for each in _LEVELS.finditer(document))
+    steps = (
+        1 if bracket["down"] else -1 if bracket["up"] else 0
+        for bracket in _LEVELS.finditer(document)
+    )
     return max(accumulate(steps), default=0) <= _DEEPEST
 
 
@@ -93,13 +96,13 @@ def _with_parsed(events: DataFrame, document: str, payload: Payload) -> DataFram
 
 def _arrow(found: list[list[Triple] | None]) -> pa.ListArray:
     """Lists of triples as one Arrow column of lists of structs."""
-    flat = [triple for each in found for triple in each or ()]
+    flat = [triple for triples in found for triple in triples or ()]
     columns = zip(*flat, strict=True) if flat else ((), (), ())
     structs = pa.StructArray.from_arrays(
-        [pa.array(each, pa.string()) for each in columns], [*"spo"]
+        [pa.array(terms, pa.string()) for terms in columns], [*"spo"]
     )
-    ends = accumulate((len(each or ()) for each in found), initial=0)
-    missing = pa.array([each is None for each in found])
+    ends = accumulate((len(triples or ()) for triples in found), initial=0)
+    missing = pa.array([triples is None for triples in found])
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), structs, mask=missing)
 
 
@@ -110,7 +113,7 @@ def _scoped(triples: Column, scope: Column) -> Column:
 
     return F.transform(
         triples,
-        lambda each: F.struct(
-            name(each["s"]).alias("s"), each["p"].alias("p"), name(each["o"]).alias("o")
+        lambda triple: F.struct(
+            name(triple["s"]).alias("s"), triple["p"].alias("p"), name(triple["o"]).alias("o")
         ),
     )

@@ -22,7 +22,7 @@ class StaticGraph:
     first: int
     last: int
 
-    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
         """The triples that satisfy a condition, in all due windows, without a time."""
         named = ("g",) if "g" in self.rows.columns else ()
         always = (
@@ -30,7 +30,7 @@ class StaticGraph:
             f"{self.last}L AS {TO_WINDOW}",
             f"CAST(NULL AS BIGINT) AS {TIME}",
         )
-        return self.rows.filter(wanted).selectExpr(*named, *places, *always)
+        return self.rows.filter(wanted).selectExpr(*named, *parts, *always)
 
 
 def read_graph(path: Path, *, scope: str) -> list[Triple]:
@@ -84,7 +84,7 @@ def read_graphs(
 ) -> StaticTables:
     """Read the graphs of a query from the files that stand for their IRIs."""
     wanted = dict.fromkeys((*default, *named))
-    read = {iri: read_graph(paths[iri], scope=f"g{place}") for place, iri in enumerate(wanted)}
+    read = {iri: read_graph(paths[iri], scope=f"g{number}") for number, iri in enumerate(wanted)}
     return StaticTables(
         default=_table("spo", {each for iri in default for each in read[iri]}),
         named=_table("gspo", {(encode(IRI(iri)), *each) for iri in named for each in read[iri]}),

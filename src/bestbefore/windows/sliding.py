@@ -1,7 +1,6 @@
 """The time-based sliding window W(ω, β, t0)."""
 
 from dataclasses import dataclass
-from math import gcd
 
 from bestbefore.errors import InputError
 from bestbefore.windows.symbols import Number
@@ -35,16 +34,6 @@ class SlidingWindow:
         if slide_ms <= 0:
             return cls(width_ms, slide_ms)
         return cls(width_ms, slide_ms, (earliest_ms - 1) // slide_ms * slide_ms)
-
-    @property
-    def tumbling(self) -> bool:
-        """Whether an element takes part in at most one evaluation."""
-        return self.width_ms <= self.slide_ms
-
-    @property
-    def pane_ms(self) -> int:
-        """The longest stretch that lies in every window wholly or not at all."""
-        return gcd(self.width_ms, self.slide_ms)
 
     @property
     def overlap(self) -> int:

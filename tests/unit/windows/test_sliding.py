@@ -82,22 +82,6 @@ def test_remaining_counts_the_windows_that_still_hold_an_element(window, time):
     assert remaining <= window.overlap
 
 
-@given(windows, times)
-def test_a_pane_lies_in_a_window_wholly_or_not_at_all(window, time):
-    pane = window.pane_ms
-    end = window.t0_ms - (-(time - window.t0_ms) // pane) * pane
-    at = window.first_with(time)
-    for index in range(at - 1, at + window.overlap + 1):
-        inside = {holds(window, index, moment) for moment in range(end - pane + 1, end + 1)}
-        assert len(inside) == 1
-
-
-def test_tumbling_when_no_element_is_seen_twice():
-    assert SlidingWindow(10, 10).tumbling
-    assert SlidingWindow(10, 20).tumbling
-    assert not SlidingWindow(11, 10).tumbling
-
-
 @pytest.mark.parametrize(("width", "slide"), [(0, 1), (1, 0), (-5, 5)])
 def test_refuses_a_width_or_slide_that_is_not_positive(width, slide):
     with pytest.raises(InputError, match="positive width and slide"):

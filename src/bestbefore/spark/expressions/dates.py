@@ -11,7 +11,7 @@ from bestbefore.spark.sql import Cheap, has_form, let, one_of, quote
 from bestbefore.spark.terms import form, is_literal, suffix, type_suffix
 
 DATE_TIME, DATE = type_suffix("dateTime"), type_suffix("date")
-_DATE_TIME_FORM, _DATE_FORM = (LEXICAL_FORMS[XSD + each].pattern for each in ("dateTime", "date"))
+_DATE_TIME_FORM, _DATE_FORM = (LEXICAL_FORMS[XSD + kind].pattern for kind in ("dateTime", "date"))
 
 # The parts of what has one of these forms.
 _DAY, _CLOCK, _ZONE = r"(-?\d+)-(\d\d)-(\d\d)", r"T(\d\d):(\d\d):([\d.]+)", r"(Z|[+-]\d\d:\d\d)?"

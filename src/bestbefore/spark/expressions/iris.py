@@ -50,9 +50,9 @@ def _resolved(reference: Cheap, base: str) -> str:
 def _plain(path: str) -> str:
     """A path without `.` and `..`."""
     step = (
-        "(kept, each) -> CASE WHEN each = '.' THEN kept "
-        "WHEN each = '..' THEN slice(kept, 1, greatest(size(kept) - 1, 1)) "
-        "ELSE array_append(kept, each) END"
+        "(kept, segment) -> CASE WHEN segment = '.' THEN kept "
+        "WHEN segment = '..' THEN slice(kept, 1, greatest(size(kept) - 1, 1)) "
+        "ELSE array_append(kept, segment) END"
     )
 
     def joined(text: Cheap) -> str:

@@ -1,6 +1,6 @@
 """Numbers as Spark SQL: their values, their arithmetic and their canonical forms.
 
-A number is a struct of `k`, its place in the order of promotion (integer, decimal, float, double),
+A number is a struct of `k`, its rank in the order of promotion (integer, decimal, float, double),
 and its value: `e`, exact, for the first two, `d`, a double, for the others. A float is a double
 that was rounded to one. Exact values have 19 digits before the point and 18 after it; a value that
 does not fit is an error.
@@ -108,7 +108,7 @@ def _rounded(value: str, kind: str | int) -> str:
 
 
 def kind_of(datatype: str) -> int | None:
-    """The place of a type in the order of promotion, None for those that are not in it."""
+    """The rank of a type in the order of promotion, None for those that are not in it."""
     local = datatype.removeprefix(XSD)
     return KINDS.index(local) if local in KINDS else None
 
@@ -149,7 +149,7 @@ def compare_literal(op: str, literal_: tuple[str, str], constant_: Cheap, kind: 
             test = f"{value} {op} {constant_}.e"
         else:
             target = KINDS[wider].upper()
-            one, other = (f"CAST({each} AS {target})" for each in (value, double_of(constant_)))
+            one, other = (f"CAST({number} AS {target})" for number in (value, double_of(constant_)))
             test = _compare_inexact(op, one, other)
         cases.append(f"WHEN {condition} THEN {test}")
     return " ".join(cases)
@@ -163,7 +163,7 @@ def _compare_inexact(op: str, one: str, other: str) -> str:
 def _compare(op: str, one: Cheap, other: Cheap) -> str:
     single = f"greatest({one}.k, {other}.k) = {FLOAT}"
     doubles = double_of(one), double_of(other)
-    floats = (f"CAST({each} AS FLOAT)" for each in doubles)
+    floats = (f"CAST({double} AS FLOAT)" for double in doubles)
     return (
         f"CASE WHEN {one}.e IS NOT NULL AND {other}.e IS NOT NULL THEN {one}.e {op} {other}.e "
         f"WHEN {one} IS NULL OR {other} IS NULL THEN NULL "
@@ -182,7 +182,7 @@ def _arithmetic(op: str, one: Cheap, other: Cheap) -> str:
     # Integers divide into decimals.
     kind = f"greatest({one}.k, {other}.k{f', {DECIMAL}' if op == '/' else ''})"
     exactly = _times(f"{one}.e", f"{other}.e") if op == "*" else f"{one}.e {op} {other}.e"
-    doubles = [_rounded(double_of(each), kind) for each in (one, other)]
+    doubles = [_rounded(double_of(number), kind) for number in (one, other)]
     inexactly = (
         let_both(doubles[0], doubles[1], _divide)
         if op == "/"
@@ -204,7 +204,7 @@ def _times(left: str, right: str) -> str:
     products = [
         f"CAST({one} * {other} AS {EXACT})" for one in parts(left) for other in parts(right)
     ]
-    return reduce(lambda total, each: f"CAST({total} + {each} AS {EXACT})", products)
+    return reduce(lambda total, product: f"CAST({total} + {product} AS {EXACT})", products)
 
 
 def _divide(dividend: Cheap, divisor: Cheap) -> str:

@@ -61,11 +61,11 @@ class Context:
         return replace(self, seeds=self.seeds.restricted(seen))
 
     def triples(
-        self, wanted: str, columns: dict[str, str], places: Sequence[str] = TRIPLE
+        self, wanted: str, columns: dict[str, str], parts: Sequence[str] = TRIPLE
     ) -> Solutions:
         """The triples of the graph in use that satisfy a condition, as the columns given in SQL.
 
-        They differ in nothing but in `places`.
+        They differ in nothing but in `parts`.
         """
         source = self.dataset.graph if self.graph is None else self.dataset.named
         assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
@@ -73,7 +73,7 @@ class Context:
             wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
         keys = () if self.graph_key is None else (self.graph_key,)
         own = (FROM_WINDOW, TO_WINDOW, TIME, *(f"g AS {each}" for each in keys))
-        frame = source.triples(F.expr(wanted), places).selectExpr(*own, *aliased(columns))
+        frame = source.triples(F.expr(wanted), parts).selectExpr(*own, *aliased(columns))
         return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
 
 

@@ -13,8 +13,8 @@ from bestbefore.spark.columns import TRIPLE
 class TripleSource(Protocol):
     """What triple patterns are matched against: triples and the range of windows they count in."""
 
-    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
-        """The triples that satisfy a condition, which differ in nothing but in `places`.
+    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
+        """The triples that satisfy a condition, which differ in nothing but in `parts`.
 
         They have those of the columns `s`, `p`, `o`, and `from_window`, `to_window` and `time`,
         which may be null for a triple that is always there; those of named graphs also `g`, an

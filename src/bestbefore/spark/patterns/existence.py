@@ -51,7 +51,7 @@ def filtered(
     solutions: Solutions, condition: Expression, context: Context, compile_: Compile
 ) -> Solutions:
     """The mappings for which a condition is true, its parts that need no pattern first."""
-    for part in sorted(conjuncts(condition), key=lambda each: bool(exists_patterns(each))):
+    for part in sorted(conjuncts(condition), key=lambda part: bool(exists_patterns(part))):
         if isinstance(part, Exists):
             solutions = _tested(solutions, part, context, compile_)
             continue
@@ -66,7 +66,7 @@ def with_tests(
     solutions: Solutions, expressions: Sequence[Expression], context: Context, compile_: Compile
 ) -> tuple[Solutions, Scope]:
     """The mappings with a column for each EXISTS in some expressions, and what they then see."""
-    patterns = dict.fromkeys(each for one in expressions for each in exists_patterns(one))
+    patterns = dict.fromkeys(pattern for one in expressions for pattern in exists_patterns(one))
     flags: dict[Pattern, str] = {}
     for number, pattern in enumerate(patterns):
         flag = f"exists{number}"
@@ -81,7 +81,7 @@ def _tested(solutions: Solutions, test: Exists, context: Context, compile_: Comp
     solutions = spread(solutions)
     if _is_closed(test.pattern, _variables(solutions)):
         found = spread(compile_(test.pattern, replace(context, seeds=None)))
-        shared = [each for each in found.variables if each in solutions.names]
+        shared = [column for column in found.variables if column in solutions.names]
         return choose(solutions, found.restricted(shared))
     seeded, found = _seeded(solutions, test.pattern, context, compile_)
     return replace(solutions, frame=choose(seeded, found).frame.drop(seeded.keys[-1]))
@@ -99,11 +99,11 @@ def _seeded(
     solutions: Solutions, pattern: Pattern, context: Context, compile_: Compile
 ) -> tuple[Solutions, Solutions]:
     """The outer mappings with a column that names each, and the names that have a solution."""
-    mentioned = {column_of(each.name) for each in mentioned_variables(pattern)}
-    names = tuple(each for each in solutions.variables if each in mentioned)
+    mentioned = {column_of(variable.name) for variable in mentioned_variables(pattern)}
+    names = tuple(column for column in solutions.variables if column in mentioned)
     seed = f"seed{0 if context.seeds is None else len(context.seeds.keys)}"
     # No term is empty, so an unbound variable may be.
-    parts = ", ".join(f"coalesce({name(each)}, ''), chr(0)" for each in names)
+    parts = ", ".join(f"coalesce({name(column)}, ''), chr(0)" for column in names)
     identity = f"concat({parts})" if names else "''"
     outer = solutions.with_column(seed, identity)
     outer = replace(outer, keys=(*solutions.keys, seed))
@@ -114,7 +114,7 @@ def _seeded(
 
 
 def _variables(solutions: Solutions) -> Names:
-    return frozenset(Variable(variable_of(each)) for each in solutions.variables)
+    return frozenset(Variable(variable_of(column)) for column in solutions.variables)
 
 
 def _is_closed(pattern: Pattern, outer: Names) -> bool:  # noqa: C901, PLR0911 - one case per node

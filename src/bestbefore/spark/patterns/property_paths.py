@@ -97,7 +97,7 @@ def _after(left: Path, right: Path, ends: Ends, context: Context) -> Solutions:
 
 def _closed(path: Path, ends: Ends, context: Context) -> Solutions:
     """The pairs that one or more steps connect, from the end that is known, if one is."""
-    start, end = (encode(each) if isinstance(each, IRI | Literal) else None for each in ends)
+    start, end = (encode(end) if isinstance(end, IRI | Literal) else None for end in ends)
     step = distinct(spread(_pairs(path, (_MIDDLE, _MIDDLE), context)))
     if start is None and end is not None:
         return _reversed(_closure(_reversed(step), end))
@@ -106,14 +106,14 @@ def _closed(path: Path, ends: Ends, context: Context) -> Solutions:
 
 def _same(ends: Ends, context: Context) -> Solutions:
     """The pairs of equal terms: those of the graph, and those that the pattern itself names."""
-    constants = [each for each in ends if isinstance(each, IRI | Literal)]
-    pairs = [_constant(encode(each), context) for each in constants]
+    constants = [end for end in ends if isinstance(end, IRI | Literal)]
+    pairs = [_constant(encode(term), context) for term in constants]
     if not constants:
-        pairs += [context.triples("TRUE", {START: each, END: each}) for each in ("s", "o")]
+        pairs += [context.triples("TRUE", {START: part, END: part}) for part in ("s", "o")]
         pairs += _tested(ends, context)
     result = pairs[0]
-    for each in pairs[1:]:
-        result = union(result, each)
+    for pair in pairs[1:]:
+        result = union(result, pair)
     return distinct(spread(result))
 
 
@@ -128,12 +128,12 @@ def _tested(ends: Ends, context: Context) -> list[Solutions]:
     seeds = context.seeds
     if seeds is None or context.graph_key not in (None, *seeds.keys):
         return []
-    names = [column_of(each.name) for each in ends if isinstance(each, Variable)]
-    keys = tuple(each for each in seeds.keys if each in (WINDOW, context.graph_key))
+    names = [column_of(end.name) for end in ends if isinstance(end, Variable)]
+    keys = tuple(key for key in seeds.keys if key in (WINDOW, context.graph_key))
     found = []
-    for each in (one for one in names if one in seeds.names):
-        known = seeds.frame.filter(f"{name(each)} IS NOT NULL")
-        pair = aliased({START: name(each), END: name(each)})
+    for column in (one for one in names if one in seeds.names):
+        known = seeds.frame.filter(f"{name(column)} IS NOT NULL")
+        pair = aliased({START: name(column), END: name(column)})
         found.append(Solutions(known.selectExpr(*quoted(keys), *pair), (START, END), _BOTH, keys))
     return found
 

@@ -15,7 +15,7 @@ Beside variables a frame may have these columns; what operators do with them:
   distinct values, since rows of one unit share theirs; DISTINCT takes the largest.
 - `time`, when the mapping begins to leave the window (null: never): a join takes the earlier one, a
   group and DISTINCT the latest.
-- `place`, the place in the order asked for: DISTINCT takes the first, GROUP_CONCAT goes by it; what
+- `position`, that in the order asked for: DISTINCT takes the first, GROUP_CONCAT goes by it; what
   has no order, as a join, drops it.
 - `solution`, what tells a mapping from all others once BNODE has asked; a join drops it.
 """
@@ -29,7 +29,7 @@ from bestbefore.spark.columns import (
     FRESH,
     FROM_WINDOW,
     MAPPINGS,
-    PLACE,
+    POSITION,
     TIME,
     TO_WINDOW,
     WINDOW,
@@ -44,7 +44,7 @@ ABSENT = {
     TIME: "CAST(NULL AS BIGINT)",
     MAPPINGS: "1L",
     FRESH: "1D",
-    PLACE: "CAST(NULL AS BIGINT)",
+    POSITION: "CAST(NULL AS BIGINT)",
 }
 
 
@@ -71,11 +71,11 @@ class Solutions:
     @property
     def variables(self) -> tuple[str, ...]:
         """The columns of variables, without blank nodes."""
-        return tuple(each for each in self.names if not each.startswith("_:"))
+        return tuple(column for column in self.names if not column.startswith("_:"))
 
     def scope(self) -> Scope:
         """What an expression over these mappings sees."""
-        return Scope({variable_of(each): name(each) for each in self.variables})
+        return Scope({variable_of(column): name(column) for column in self.variables})
 
     def carried(self, column: str) -> str:
         """An extra column, or what it is if absent."""
@@ -98,7 +98,9 @@ class Solutions:
     def restricted(self, names: Iterable[str]) -> "Solutions":
         """The mappings with exactly these variables; what was not there is null."""
         kept = tuple(names)
-        return self.select({each: self.column(each) for each in kept}, bound=self.bound & {*kept})
+        return self.select(
+            {column: self.column(column) for column in kept}, bound=self.bound & {*kept}
+        )
 
     def column(self, column: str) -> str:
         """A variable's column, null if nothing binds it."""
@@ -120,11 +122,11 @@ class Solutions:
         """The mappings one row each: a count of equal ones becomes as many rows."""
         if MAPPINGS not in self.extras:
             return self
-        rest = [each for each in (*self.own, *self.extras, *self.names) if each != MAPPINGS]
+        rest = [column for column in (*self.own, *self.extras, *self.names) if column != MAPPINGS]
         copies = f"explode(sequence(1L, {name(MAPPINGS)})) AS `copy`"
         frame = self.frame.selectExpr(copies, *quoted(rest)).drop("copy")
         return replace(
-            self, frame=frame, extras=tuple(each for each in self.extras if each != MAPPINGS)
+            self, frame=frame, extras=tuple(column for column in self.extras if column != MAPPINGS)
         )
 
 
@@ -144,9 +146,9 @@ def union(left: Solutions, right: Solutions) -> Solutions:
         left, right = spread(left), spread(right)
     names = dict.fromkeys((*left.names, *right.names))
     extras = tuple(
-        each for each in (TIME, MAPPINGS, FRESH) if each in (*left.extras, *right.extras)
+        column for column in (TIME, MAPPINGS, FRESH) if column in (*left.extras, *right.extras)
     )
-    frames = [_aligned(each, left.own, extras, names) for each in (left, right)]
+    frames = [_aligned(side, left.own, extras, names) for side in (left, right)]
     return replace(
         left,
         frame=frames[0].union(frames[1]),
@@ -159,7 +161,7 @@ def union(left: Solutions, right: Solutions) -> Solutions:
 def _aligned(
     one: Solutions, own: tuple[str, ...], extras: tuple[str, ...], names: Iterable[str]
 ) -> DataFrame:
-    columns: dict[str, str] = {each: name(each) for each in own}
-    columns |= {each: one.carried(each) for each in extras}
-    columns |= {each: one.column(each) for each in names}
+    columns: dict[str, str] = {column: name(column) for column in own}
+    columns |= {column: one.carried(column) for column in extras}
+    columns |= {column: one.column(column) for column in names}
     return one.frame.selectExpr(*aliased(columns))
