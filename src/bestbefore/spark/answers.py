@@ -161,7 +161,7 @@ def _json_rows(names: tuple[str, ...]) -> str:
 
 def _own(solutions: DataFrame) -> list[str]:
     """What every answer has; what the solutions do not have is null."""
-    absent = {WINDOW: WINDOW, FRESH: "CAST(NULL AS DOUBLE)", POSITION: "CAST(NULL AS INT)"}
+    absent = {FRESH: "CAST(NULL AS DOUBLE)", POSITION: "CAST(NULL AS INT)"}
     return [
         column if column in solutions.columns else f"{absent[column]} AS {column}" for column in OWN
     ]

@@ -1,7 +1,9 @@
 """The columns that the data plane carries, and how they are named.
 
 A SPARQL variable `?user` is the column `?user`, so that no variable can collide with the engine's
-own columns, which have plain names.
+own columns, which have plain names. Where rows carry the number of an evaluation, those inside a
+WINDOW clause carry the window's own number; `content` makes the one of the other. With one window
+the two are equal.
 """
 
 from pyspark.sql.types import LongType, StringType, StructField, StructType

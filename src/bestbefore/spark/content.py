@@ -64,7 +64,7 @@ class WindowContent:
         return str(self.window.remaining(Symbol(TIME), self.window.closing(Symbol(window))))
 
     def changes(self) -> DataFrame:
-        """The windows, `window`, whose content differs from that of the window before.
+        """The numbers, `window`, of windows whose content differs from that of the one before.
 
         The content of the window before the first is looked at too: give it one earlier.
         """
@@ -81,7 +81,7 @@ class WindowContent:
         return changed.filter(f"{WINDOW} > {self.first} AND {WINDOW} <= {self.last}")
 
     def filled(self) -> DataFrame:
-        """The windows, `window`, that have any content."""
+        """The numbers, `window`, of the windows that have any content."""
         ranges = self.triples(F.lit(True)).select(FROM_WINDOW, TO_WINDOW).distinct()  # noqa: FBT003
         spread = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
         return ranges.selectExpr(spread).distinct()

@@ -135,7 +135,7 @@ def _unidentified(solutions: Solutions) -> Solutions:
 def _extend(pattern: Extend, context: Context) -> Solutions:
     found = _compile(pattern.pattern, context)
     if is_volatile(pattern.expression):
-        # Every mapping draws for itself, in every window.
+        # Every mapping draws for itself, in every evaluation.
         found = spread(found).single()
         if SOLUTION not in found.extras:
             found = found.with_column(SOLUTION, "uuid()")

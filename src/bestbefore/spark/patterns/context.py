@@ -78,7 +78,7 @@ class Context:
 
 
 def _origin(dataset: Dataset) -> Solutions:
-    """One empty mapping per window that is evaluated, or one for the range of them."""
+    """One empty mapping per evaluation, or one for the range of them."""
     assert dataset.origin is not None  # noqa: S101 - whoever evaluates knows for which windows
     frame = dataset.origin()
     ranged = WINDOW not in frame.columns

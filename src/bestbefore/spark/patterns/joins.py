@@ -130,7 +130,7 @@ def _merged(
     columns |= {column: _combined(column, left, right) for column in extras}
     names = dict.fromkeys((*left.names, *right.names))
     columns |= {column: _value(column, left, right) for column in names}
-    # The window of the whole comes first among its keys.
+    # The evaluation comes first among the keys.
     ordered = tuple(sorted(keys, key=lambda column: column != WINDOW))
     return Solutions(
         frame.selectExpr(*aliased(columns)), tuple(names), bound, ordered, extras, ranged

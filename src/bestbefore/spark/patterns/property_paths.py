@@ -141,7 +141,7 @@ def _tested(ends: Ends, context: Context) -> list[Solutions]:
 def _closure(step: Solutions, start: str | None) -> Solutions:
     """The pairs that one or more steps connect, from one term if it is given.
 
-    The steps are one row per window and pair. The result is kept by Spark until it is collected.
+    The steps are one row per evaluation and pair. Spark keeps the result until it is collected.
     """
     step = _kept(step.select({START: name(START), END: name(END)}, bound=_BOTH, extras=()))
     begin = step if start is None else step.filter(f"{name(START)} = {quote(start)}")

@@ -1,9 +1,9 @@
 """Solutions: the mappings of a pattern in a DataFrame, and what is known of its columns.
 
-A row belongs to one evaluation, told by its keys: `window`, inside GRAPH ?g also `graph`, inside
-EXISTS also the outer mapping. Mappings of triples and what is joined of them carry a *range* of
-windows instead (`from_window` to `to_window`), which is as exact and costs one row, not one per
-window. What is not monotone (OPTIONAL, MINUS, aggregates …) spreads ranges to windows first.
+A row belongs to one evaluation, told by its keys: `window`, inside GRAPH ?g also `graph`,
+inside EXISTS also the outer mapping. Mappings of triples and what is joined of them carry a *range*
+instead (`from_window` to `to_window`), which is as exact and costs one row, not one per
+evaluation. What is not monotone (OPTIONAL, MINUS, aggregates …) spreads ranges first.
 
 Beside variables a frame may have these columns; what operators do with them:
 
@@ -131,7 +131,7 @@ class Solutions:
 
 
 def spread(solutions: Solutions) -> Solutions:
-    """The mappings with one row per window they are found in."""
+    """The mappings with one row per evaluation that finds them."""
     if not solutions.ranged:
         return solutions
     rest = (*solutions.keys, *solutions.extras, *solutions.names)
