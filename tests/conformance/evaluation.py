@@ -18,7 +18,7 @@ from .results import Bindings, Triples, Truth
 def _range(rows):
     """The range of the only window there is, as data: Spark 4 loses columns over literals."""
     zeros, never = pa.array([0] * rows, pa.int64()), pa.nulls(rows, pa.int64())
-    return {"from_window": zeros, "to_window": zeros, "time": never}
+    return {"from_evaluation": zeros, "to_evaluation": zeros, "time": never}
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,13 @@ def evaluate(query, dataset, *, base=None):
 def result_of(form, pattern, dataset):
     """The result of a query, rewritten as the engine rewrites it."""
     solutions = compile_pattern(rewrite(pattern), dataset)
-    if "from_window" in solutions.columns:
+    if "from_evaluation" in solutions.columns:
         names = [
-            f"`{each}`" for each in solutions.columns if each not in ("from_window", "to_window")
+            f"`{each}`"
+            for each in solutions.columns
+            if each not in ("from_evaluation", "to_evaluation")
         ]
-        solutions = solutions.selectExpr("from_window AS window", *names)
+        solutions = solutions.selectExpr("from_evaluation AS evaluation", *names)
     rows = answer_rows(solutions, form, dataset.graph).toArrow().to_pylist()
     match form:
         case Ask():

@@ -91,7 +91,7 @@ def mappings_of(service: Service, session):
             rows = [(None,) * len(names)]
     columns = {f"?{name}": pa.array([row[at] for row in rows], pa.string())
                for at, name in enumerate(names)}  # fmt: skip
-    table = pa.table({"window": pa.array([0] * len(rows), pa.int64()), **columns})
+    table = pa.table({"evaluation": pa.array([0] * len(rows), pa.int64()), **columns})
     return session.createDataFrame(table)
 
 

@@ -40,7 +40,7 @@ def rows_of(content, query):
 
 
 def answers(content, query, streamed=lambda rows: rows):
-    times = {"window": [1, 2, 3], "at": [10, 20, 30], "opening": [0, 10, 20]}
+    times = {"evaluation": [1, 2, 3], "at": [10, 20, 30], "opening": [0, 10, 20]}
     due = content.elements.sparkSession.createDataFrame(pa.table(times))
     found = evaluations(streamed(rows_of(content, query)), due, content)
     return {row["evaluation"]: row["rows"] for row in found.toArrow().to_pylist()}

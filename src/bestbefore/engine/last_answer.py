@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 
 from bestbefore.query import Ask, ContinuousQuery, OutputOperator
-from bestbefore.spark.columns import WINDOW
+from bestbefore.spark.columns import EVALUATION
 from bestbefore.spark.output_stream import OWN, to_stream
 
 
@@ -37,7 +37,7 @@ class LastAnswer:
         """Write the rows of the last evaluation; the name under which the next batch finds them."""
         if not self.needed or not answered:
             return self.name
-        last = rows.filter(f"{WINDOW} = {answered[-1]}").drop(*OWN)
+        last = rows.filter(f"{EVALUATION} = {answered[-1]}").drop(*OWN)
         last.write.mode("overwrite").parquet(f"{self.folder}/{name}")
         return name
 

@@ -15,7 +15,7 @@ from bestbefore.maintenance import Election, Ledger, Moment, Situation, allowanc
 from bestbefore.maintenance.best_before import fresh_probability
 from bestbefore.maintenance.maintainer import apply_refreshes
 from bestbefore.service import Service
-from bestbefore.spark.columns import FRESH, WINDOW, column_of
+from bestbefore.spark.columns import EVALUATION, FRESH, column_of
 from bestbefore.view import ChangeIntervals, Journal, LocalView, Refreshed
 from bestbefore.windows.timeline import Timeline
 
@@ -58,7 +58,7 @@ class Slices:
         columns = {column_of(name): mappings[name] for name in view.variables}
         window = np.concatenate([*none, *self.windows]).astype(np.int64)
         fresh = np.concatenate([np.empty(0), *self.fresh])
-        return pa.table({WINDOW: window, FRESH: fresh, **columns})
+        return pa.table({EVALUATION: window, FRESH: fresh, **columns})
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,14 @@ from bestbefore.rdf.terms import BlankNode, encode
 from bestbefore.spark import terms
 from bestbefore.spark.columns import (
     AT,
+    EVALUATION,
     FRESH,
-    FROM_WINDOW,
+    FROM_EVALUATION,
     MAPPINGS,
     OPENING,
     POSITION,
     REMAINING,
-    TO_WINDOW,
-    WINDOW,
+    TO_EVALUATION,
     column_of,
 )
 from bestbefore.spark.content import WindowContents
@@ -67,7 +67,7 @@ def answer_job(  # noqa: PLR0913 - what an answer is made of
     }
     services = {
         each.service: contents.spread_by(
-            frame, WINDOW, *(column_of(key.name) for key in each.join_key)
+            frame, EVALUATION, *(column_of(key.name) for key in each.join_key)
         )
         for each, frame in zip(plan.services, slices, strict=True)
     }
@@ -88,7 +88,7 @@ def due_frame(spark: SparkSession, due: list[int], timeline: Timeline) -> DataFr
     spans = [timeline.window(each) for each in due]
     table = pa.table(
         {
-            WINDOW: pa.array(due, pa.int64()),
+            EVALUATION: pa.array(due, pa.int64()),
             AT: pa.array([at for _, at in spans], pa.int64()),
             OPENING: pa.array([opening for opening, _ in spans], pa.int64()),
         }
@@ -123,13 +123,13 @@ def evaluations(rows: DataFrame, due: DataFrame, contents: WindowContents) -> Da
     """
     names = tuple(column for column in rows.columns if column not in OWN)
     found = rows.selectExpr(
-        WINDOW, f"struct({', '.join(quoted((POSITION, *names)))}) AS row", FRESH
+        EVALUATION, f"struct({', '.join(quoted((POSITION, *names)))}) AS row", FRESH
     )
-    every = due.select(WINDOW, AT, OPENING)
+    every = due.select(EVALUATION, AT, OPENING)
     # collect_list passes over nulls: an evaluation without rows has an empty list.
     grouped = (
-        contents.spread_by(found.unionByName(every, allowMissingColumns=True), WINDOW)
-        .groupBy(WINDOW)
+        contents.spread_by(found.unionByName(every, allowMissingColumns=True), EVALUATION)
+        .groupBy(EVALUATION)
         .agg(
             F.expr("array_sort(collect_list(row)) AS row"),
             F.expr("count(row) AS count"),
@@ -139,7 +139,7 @@ def evaluations(rows: DataFrame, due: DataFrame, contents: WindowContents) -> Da
         )
     )
     return grouped.selectExpr(
-        f"{WINDOW} AS evaluation",
+        EVALUATION,
         AT,
         f"array({OPENING}, {AT}) AS window",
         f"{_json_rows(names)} AS rows",
@@ -206,9 +206,11 @@ def _describe(
     listed = ", ".join(_term(term, []) for term in described)
     wanted = solutions.selectExpr(*_own(solutions), f"explode(array({listed})) AS subject")
     known = graph.triples(F.expr("TRUE")).selectExpr(
-        "s AS subject", "p AS predicate", "o AS object", FROM_WINDOW, TO_WINDOW
+        "s AS subject", "p AS predicate", "o AS object", FROM_EVALUATION, TO_EVALUATION
     )
-    found = wanted.join(known, "subject").filter(f"{WINDOW} BETWEEN {FROM_WINDOW} AND {TO_WINDOW}")
+    found = wanted.join(known, "subject").filter(
+        f"{EVALUATION} BETWEEN {FROM_EVALUATION} AND {TO_EVALUATION}"
+    )
     return _distinct_triples(found)
 
 
@@ -217,5 +219,5 @@ def _distinct_triples(rows: DataFrame) -> DataFrame:
     legal = (
         f"NOT {terms.is_literal('subject')} AND {terms.is_iri('predicate')} AND object IS NOT NULL"
     )
-    found = rows.filter(legal).groupBy(WINDOW, *_TRIPLE).agg(F.max(FRESH).alias(FRESH))
+    found = rows.filter(legal).groupBy(EVALUATION, *_TRIPLE).agg(F.max(FRESH).alias(FRESH))
     return found.selectExpr(*_own(found), *_TRIPLE)

@@ -8,12 +8,12 @@ the two are equal.
 
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-WINDOW = "window"
+EVALUATION = "evaluation"
 TIME = "time"
 STREAM = "stream"
 EVENT = "event"
-FROM_WINDOW = "from_window"
-TO_WINDOW = "to_window"
+FROM_EVALUATION = "from_evaluation"
+TO_EVALUATION = "to_evaluation"
 MAPPINGS = "mappings"
 REMAINING = "remaining"
 FRESH = "fresh"

@@ -12,7 +12,14 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import FROM_WINDOW, STREAM, TIME, TO_WINDOW, TRIPLE, WINDOW
+from bestbefore.spark.columns import (
+    EVALUATION,
+    FROM_EVALUATION,
+    STREAM,
+    TIME,
+    TO_EVALUATION,
+    TRIPLE,
+)
 from bestbefore.windows import Instants, SlidingWindow, Symbol
 
 
@@ -48,13 +55,13 @@ class WindowContent:
         return occurrences.selectExpr(
             *parts,
             TIME,
-            f"greatest({first}, {self.first}L) AS {FROM_WINDOW}",
-            f"least({last}, {next_ - 1}, {self.last}L) AS {TO_WINDOW}",
-        ).filter(f"{FROM_WINDOW} <= {TO_WINDOW}")
+            f"greatest({first}, {self.first}L) AS {FROM_EVALUATION}",
+            f"least({last}, {next_ - 1}, {self.last}L) AS {TO_EVALUATION}",
+        ).filter(f"{FROM_EVALUATION} <= {TO_EVALUATION}")
 
     def span(self) -> DataFrame:
         """One row with the range of all due windows."""
-        span = {FROM_WINDOW: pa.array([self.first]), TO_WINDOW: pa.array([self.last])}
+        span = {FROM_EVALUATION: pa.array([self.first]), TO_EVALUATION: pa.array([self.last])}
         # As data, not as literals: Spark 4 loses columns when it explodes a constant.
         frame = self.elements.sparkSession.createDataFrame(pa.table(span))
         return frame.coalesce(1) if self.together else frame
@@ -64,26 +71,26 @@ class WindowContent:
         return str(self.window.remaining(Symbol(TIME), self.window.closing(Symbol(window))))
 
     def changes(self) -> DataFrame:
-        """The numbers, `window`, of windows whose content differs from that of the one before.
+        """The numbers, `evaluation`, of windows whose content differs from that of the one before.
 
         The content of the window before the first is looked at too: give it one earlier.
         """
-        order = "OVER (PARTITION BY s, p, o ORDER BY from_window)"
+        order = "OVER (PARTITION BY s, p, o ORDER BY from_evaluation)"
         runs = self.triples(F.lit(True)).selectExpr(  # noqa: FBT003
-            FROM_WINDOW,
-            TO_WINDOW,
-            f"lag({TO_WINDOW}) {order} AS earlier",
-            f"lead({FROM_WINDOW}) {order} AS later",
+            FROM_EVALUATION,
+            TO_EVALUATION,
+            f"lag({TO_EVALUATION}) {order} AS earlier",
+            f"lead({FROM_EVALUATION}) {order} AS later",
         )
-        came = f"IF(earlier IS NULL OR earlier < {FROM_WINDOW} - 1, {FROM_WINDOW}, NULL)"
-        went = f"IF(later IS NULL OR later > {TO_WINDOW} + 1, {TO_WINDOW} + 1, NULL)"
-        changed = runs.selectExpr(f"explode(array({came}, {went})) AS {WINDOW}").distinct()
-        return changed.filter(f"{WINDOW} > {self.first} AND {WINDOW} <= {self.last}")
+        came = f"IF(earlier IS NULL OR earlier < {FROM_EVALUATION} - 1, {FROM_EVALUATION}, NULL)"
+        went = f"IF(later IS NULL OR later > {TO_EVALUATION} + 1, {TO_EVALUATION} + 1, NULL)"
+        changed = runs.selectExpr(f"explode(array({came}, {went})) AS {EVALUATION}").distinct()
+        return changed.filter(f"{EVALUATION} > {self.first} AND {EVALUATION} <= {self.last}")
 
     def filled(self) -> DataFrame:
-        """The numbers, `window`, of the windows that have any content."""
-        ranges = self.triples(F.lit(True)).select(FROM_WINDOW, TO_WINDOW).distinct()  # noqa: FBT003
-        spread = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
+        """The numbers, `evaluation`, of the windows that have any content."""
+        ranges = self.triples(F.lit(True)).select(FROM_EVALUATION, TO_EVALUATION).distinct()  # noqa: FBT003
+        spread = f"explode(sequence({FROM_EVALUATION}, {TO_EVALUATION})) AS {EVALUATION}"
         return ranges.selectExpr(spread).distinct()
 
 
@@ -125,7 +132,7 @@ class WindowContents:
     def _seen(self, triples: DataFrame, window: int, parts: Sequence[str]) -> DataFrame:
         first, last = self._range(window)
         return triples.selectExpr(
-            *parts, TIME, f"{first} AS {FROM_WINDOW}", f"{last} AS {TO_WINDOW}"
+            *parts, TIME, f"{first} AS {FROM_EVALUATION}", f"{last} AS {TO_EVALUATION}"
         )
 
     def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
@@ -133,24 +140,24 @@ class WindowContents:
         return frame.coalesce(1) if self.together else frame.repartition(*columns)
 
     def evaluations(self, window: int) -> str:
-        """The evaluations, in SQL, that see `from_window` to `to_window` of a window."""
+        """The evaluations, in SQL, that see `from_evaluation` to `to_evaluation` of a window."""
         first, last = self._range(window)
         return f"sequence({first}, {last})"
 
     def _range(self, window: int) -> tuple[str, str]:
-        first = self.instants.first_seeing(window, Symbol(FROM_WINDOW))
-        last = self.instants.last_seeing(window, Symbol(TO_WINDOW))
+        first = self.instants.first_seeing(window, Symbol(FROM_EVALUATION))
+        last = self.instants.last_seeing(window, Symbol(TO_EVALUATION))
         return f"greatest({first}, {self.first}L)", f"least({last}, {self.last}L)"
 
     def seeing(self, numbers: DataFrame, window: int, *, first_only: bool = False) -> DataFrame:
-        """The evaluations, `window`, that see some numbers of a window, or see them first."""
+        """The evaluations, `evaluation`, that see some numbers of a window, or see them first."""
         first, last = (
-            see(window, Symbol(WINDOW))
+            see(window, Symbol(EVALUATION))
             for see in (self.instants.first_seeing, self.instants.last_seeing)
         )
         seen = f"sequence({first}, {first if first_only else last})"
-        found = numbers.selectExpr(f"explode({seen}) AS {WINDOW}")
-        return found.filter(f"{WINDOW} BETWEEN {self.first} AND {self.last}").distinct()
+        found = numbers.selectExpr(f"explode({seen}) AS {EVALUATION}")
+        return found.filter(f"{EVALUATION} BETWEEN {self.first} AND {self.last}").distinct()
 
     def own_number(self, window: int, evaluation: str) -> str:
         """The number of a window, in SQL, that an evaluation sees."""
@@ -162,6 +169,6 @@ class WindowContents:
         if any(instants.stride(window) == 1 for window in windows):
             return "TRUE"
         return " OR ".join(
-            f"{(Symbol(WINDOW) - instants.offset(window)) % instants.stride(window)} = 0"
+            f"{(Symbol(EVALUATION) - instants.offset(window)) % instants.stride(window)} = 0"
             for window in windows
         )

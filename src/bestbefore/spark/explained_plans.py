@@ -16,7 +16,7 @@ from bestbefore.query import (
 )
 from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.answers import answer_job, evaluations
-from bestbefore.spark.columns import AT, ELEMENTS, FRESH, OPENING, TRIPLE, WINDOW, column_of
+from bestbefore.spark.columns import AT, ELEMENTS, EVALUATION, FRESH, OPENING, TRIPLE, column_of
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import tune
 from bestbefore.spark.sql import name
@@ -40,7 +40,7 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
     # Job B reads the mappings that job A kept.
     job_a.persist()
     try:
-        due = _table(session, f"{WINDOW} BIGINT, {AT} BIGINT, {OPENING} BIGINT")
+        due = _table(session, f"{EVALUATION} BIGINT, {AT} BIGINT, {OPENING} BIGINT")
         answers = answer_job(
             query,
             plan,
@@ -81,7 +81,7 @@ def _texts(columns: Iterable[str]) -> str:
 
 def _slice_schema(plan: ServicePlan) -> str:
     texts = _texts(column_of(each.name) for each in plan.variables)
-    return f"{WINDOW} BIGINT, {FRESH} DOUBLE, {texts}"
+    return f"{EVALUATION} BIGINT, {FRESH} DOUBLE, {texts}"
 
 
 def _stand_in(window: NamedWindow) -> SlidingWindow:

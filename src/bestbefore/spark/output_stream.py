@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query import OutputOperator
-from bestbefore.spark.columns import FRESH, POSITION, WINDOW
+from bestbefore.spark.columns import EVALUATION, FRESH, POSITION
 from bestbefore.spark.sql import quoted
 
-OWN = (WINDOW, FRESH, POSITION)
+OWN = (EVALUATION, FRESH, POSITION)
 """What a row of an answer has beside its answer columns.
 
 The evaluation, how probably the row is fresh, and its position in the order, if it has one.
@@ -37,19 +37,19 @@ def to_stream(
     if operator is OutputOperator.RSTREAM or not answered:
         return rows
     names = [column for column in rows.columns if column not in OWN]
-    parts = [_weighed(rows, WINDOW, names, 1), _before(rows, names, answered)]
+    parts = [_weighed(rows, EVALUATION, names, 1), _before(rows, names, answered)]
     if previous is not None:
         parts.append(_weighed(previous.toDF(*names), f"{answered[0]}L", names, -1))
     sign = 1 if operator is OutputOperator.ISTREAM else -1
     changed = (
         reduce(DataFrame.unionByName, parts)
-        .groupBy(WINDOW, *quoted(names))
+        .groupBy(EVALUATION, *quoted(names))
         .agg(F.sum(_WEIGHT).alias(_WEIGHT), F.max(FRESH).alias(FRESH))
         .filter(f"{sign} * {_WEIGHT} > 0")
     )
     copies = f"explode(sequence(1L, {sign} * {_WEIGHT})) AS copy"
     position = f"CAST(NULL AS INT) AS {POSITION}"
-    return changed.selectExpr(WINDOW, FRESH, position, *quoted(names), copies).drop("copy")
+    return changed.selectExpr(EVALUATION, FRESH, position, *quoted(names), copies).drop("copy")
 
 
 def _before(rows: DataFrame, names: list[str], answered: Sequence[int]) -> DataFrame:
@@ -57,17 +57,20 @@ def _before(rows: DataFrame, names: list[str], answered: Sequence[int]) -> DataF
     pairs = list(pairwise(answered))
     table = pa.table(
         {
-            WINDOW: pa.array([earlier for earlier, _ in pairs], pa.int64()),
+            EVALUATION: pa.array([earlier for earlier, _ in pairs], pa.int64()),
             _NEXT: pa.array([later for _, later in pairs], pa.int64()),
         }
     )
     following = rows.sparkSession.createDataFrame(table).hint("shuffle_hash")
-    return _weighed(rows.join(following, WINDOW), _NEXT, names, -1)
+    return _weighed(rows.join(following, EVALUATION), _NEXT, names, -1)
 
 
 def _weighed(rows: DataFrame, evaluation: str, names: list[str], weight: int) -> DataFrame:
     """Rows that count for or against an evaluation; how fresh a row was that went says nothing."""
     fresh = FRESH if weight > 0 else "CAST(NULL AS DOUBLE)"
     return rows.selectExpr(
-        f"{evaluation} AS {WINDOW}", *quoted(names), f"{fresh} AS {FRESH}", f"{weight} AS {_WEIGHT}"
+        f"{evaluation} AS {EVALUATION}",
+        *quoted(names),
+        f"{fresh} AS {FRESH}",
+        f"{weight} AS {_WEIGHT}",
     )

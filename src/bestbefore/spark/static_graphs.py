@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from bestbefore.errors import InputError
 from bestbefore.rdf.documents import Triple, encoded_triples
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW, TRIPLE
+from bestbefore.spark.columns import FROM_EVALUATION, TIME, TO_EVALUATION, TRIPLE
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class StaticGraph:
         """The triples that satisfy a condition, in all due windows, without a time."""
         named = ("g",) if "g" in self.rows.columns else ()
         always = (
-            f"{self.first}L AS {FROM_WINDOW}",
-            f"{self.last}L AS {TO_WINDOW}",
+            f"{self.first}L AS {FROM_EVALUATION}",
+            f"{self.last}L AS {TO_EVALUATION}",
             f"CAST(NULL AS BIGINT) AS {TIME}",
         )
         return self.rows.filter(wanted).selectExpr(*named, *parts, *always)

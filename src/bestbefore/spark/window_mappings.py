@@ -10,12 +10,12 @@ from pyspark.sql import functions as F  # noqa: N812
 from bestbefore.query import QueryPlan, ServicePlan, WindowPlan
 from bestbefore.query.algebra import BGP, Filter, Pattern
 from bestbefore.spark.columns import (
-    FROM_WINDOW,
+    EVALUATION,
+    FROM_EVALUATION,
     MAPPINGS,
     REMAINING,
     TIME,
-    TO_WINDOW,
-    WINDOW,
+    TO_EVALUATION,
     column_of,
 )
 from bestbefore.spark.content import WindowContent, WindowContents
@@ -57,7 +57,9 @@ def window_job(
         for place, each in enumerate(plan.windows)
     )
     parts = [_statistics(each, number, plan, mappings) for number, each in enumerate(plan.services)]
-    parts += [each.select(F.lit(NON_EMPTY).alias(SERVICE), WINDOW).distinct() for each in mappings]
+    parts += [
+        each.select(F.lit(NON_EMPTY).alias(SERVICE), EVALUATION).distinct() for each in mappings
+    ]
     parts += _reported(plan, contents, report)
     together = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
     return WindowJob(mappings, together)
@@ -73,7 +75,7 @@ def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy)
         elif report is ReportStrategy.CONTENT_CHANGE:
             changed = replace(content, first=content.first - 1).changes()
             frames.append(contents.seeing(changed, place, first_only=True))
-    return [frame.select(F.lit(REPORTED).alias(SERVICE), WINDOW) for frame in frames]
+    return [frame.select(F.lit(REPORTED).alias(SERVICE), EVALUATION) for frame in frames]
 
 
 def _keys_of(window: WindowPlan, plan: QueryPlan) -> list[str]:
@@ -92,13 +94,13 @@ def _mappings(plan: WindowPlan, contents: WindowContents, place: int, key: list[
     # Equal mappings are counted before they are copied to their evaluations, and again after.
     ranges = found.frame.selectExpr(*_ranges(found, content), *quoted(kept))
     counted = ranges if apart else _counted(ranges)
-    gone = f"{contents.own_number(place, WINDOW)} - {FROM_WINDOW}"
-    spread = counted.selectExpr(f"explode({contents.evaluations(place)}) AS {WINDOW}", "*")
+    gone = f"{contents.own_number(place, EVALUATION)} - {FROM_EVALUATION}"
+    spread = counted.selectExpr(f"explode({contents.evaluations(place)}) AS {EVALUATION}", "*")
     spread = spread.filter(contents.taking_place()).selectExpr(
-        WINDOW, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *quoted(kept)
+        EVALUATION, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *quoted(kept)
     )
     # Partitioned as the sums, the statistics and the join of job B need it: one shuffle serves all.
-    ready = contents.spread_by(spread, WINDOW, *key) if key else spread
+    ready = contents.spread_by(spread, EVALUATION, *key) if key else spread
     return ready if apart else _counted(ready)
 
 
@@ -118,9 +120,9 @@ def _counted(mappings: DataFrame) -> DataFrame:
 def _ranges(found: Solutions, content: WindowContent) -> list[str]:
     """The range of windows of each mapping, its L in the first of them, and how many they are."""
     if found.ranged:
-        first, last = FROM_WINDOW, TO_WINDOW
+        first, last = FROM_EVALUATION, TO_EVALUATION
     else:
-        first = last = WINDOW
+        first = last = EVALUATION
     lasting = f"{content.window.overlap}L"
     if TIME in found.extras:
         lasting = f"coalesce({content.remaining(first)}, {lasting})"
@@ -128,8 +130,8 @@ def _ranges(found: Solutions, content: WindowContent) -> list[str]:
         lasting = "1L"
     count = MAPPINGS if MAPPINGS in found.extras else "1L"
     return [
-        f"{first} AS {FROM_WINDOW}",
-        f"{last} AS {TO_WINDOW}",
+        f"{first} AS {FROM_EVALUATION}",
+        f"{last} AS {TO_EVALUATION}",
         f"{lasting} AS {REMAINING}",
         f"{count} AS {MAPPINGS}",
     ]
@@ -146,11 +148,11 @@ def _statistics(
     ]
     key = [column_of(each.name) for each in plan.join_key]
     frame = reduce(_either if plan.alternative else _together, frames)
-    grouped = frame.groupBy(WINDOW, *key, REMAINING).agg(F.sum(MAPPINGS).alias(MAPPINGS))
+    grouped = frame.groupBy(EVALUATION, *key, REMAINING).agg(F.sum(MAPPINGS).alias(MAPPINGS))
     known = all_of(f"{column} IS NOT NULL" for column in quoted(key))
     columns = [f"{column} AS {key_column(place)}" for place, column in enumerate(quoted(key))]
     return grouped.filter(known).selectExpr(
-        f"{number} AS {SERVICE}", WINDOW, REMAINING, MAPPINGS, *columns
+        f"{number} AS {SERVICE}", EVALUATION, REMAINING, MAPPINGS, *columns
     )
 
 

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query.algebra import Variable
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.columns import FROM_WINDOW, GRAPH, TIME, TO_WINDOW, TRIPLE, WINDOW
+from bestbefore.spark.columns import EVALUATION, FROM_EVALUATION, GRAPH, TIME, TO_EVALUATION, TRIPLE
 from bestbefore.spark.patterns.dataset import Dataset
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions
@@ -72,7 +72,7 @@ class Context:
         if isinstance(self.graph, IRI):
             wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
         keys = () if self.graph_key is None else (self.graph_key,)
-        own = (FROM_WINDOW, TO_WINDOW, TIME, *(f"g AS {each}" for each in keys))
+        own = (FROM_EVALUATION, TO_EVALUATION, TIME, *(f"g AS {each}" for each in keys))
         frame = source.triples(F.expr(wanted), parts).selectExpr(*own, *aliased(columns))
         return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
 
@@ -81,6 +81,6 @@ def _origin(dataset: Dataset) -> Solutions:
     """One empty mapping per evaluation, or one for the range of them."""
     assert dataset.origin is not None  # noqa: S101 - whoever evaluates knows for which windows
     frame = dataset.origin()
-    ranged = WINDOW not in frame.columns
-    kept = (FROM_WINDOW, TO_WINDOW) if ranged else (WINDOW,)
+    ranged = EVALUATION not in frame.columns
+    kept = (FROM_EVALUATION, TO_EVALUATION) if ranged else (EVALUATION,)
     return Solutions(frame.select(*kept), (), frozenset(), () if ranged else kept, (), ranged)

@@ -16,8 +16,8 @@ class TripleSource(Protocol):
     def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
         """The triples that satisfy a condition, which differ in nothing but in `parts`.
 
-        They have those of the columns `s`, `p`, `o`, the range `from_window` to
-        `to_window`, and `time`, which may be null for a triple that is always there; those of
+        They have those of the columns `s`, `p`, `o`, the range `from_evaluation` to
+        `to_evaluation`, and `time`, which may be null for a triple that is always there; those of
         named graphs also `g`, an encoded IRI.
         """
         ...
@@ -27,8 +27,8 @@ class TripleSource(Protocol):
 class Dataset:
     """What the leaves of a pattern stand for: triples, or the mappings of a clause.
 
-    `origin` gives what is evaluated: one row per `window`, or a single row with the range
-    `from_window` to `to_window`. It is asked for by what has a solution where there is
+    `origin` gives what is evaluated: one row per `evaluation`, or a single row with the range
+    `from_evaluation` to `to_evaluation`. It is asked for by what has a solution where there is
     no triple: an empty group, VALUES, an aggregate of nothing. `graph_names` are the encoded IRIs
     of the named graphs.
     """

@@ -7,12 +7,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.spark.columns import (
+    EVALUATION,
     FRESH,
-    FROM_WINDOW,
+    FROM_EVALUATION,
     MAPPINGS,
     TIME,
-    TO_WINDOW,
-    WINDOW,
+    TO_EVALUATION,
     variable_of,
 )
 from bestbefore.spark.expressions import Scope
@@ -88,12 +88,14 @@ def _compatible(left: Solutions, right: Solutions) -> list[str]:
     """The conditions under which two rows join, right columns renamed."""
     conditions = [_same(column) for column in left.keys if column in right.keys]
     if left.ranged and right.ranged:
-        conditions.append(f"{FROM_WINDOW} <= {_other(TO_WINDOW)}")
-        conditions.append(f"{_other(FROM_WINDOW)} <= {TO_WINDOW}")
+        conditions.append(f"{FROM_EVALUATION} <= {_other(TO_EVALUATION)}")
+        conditions.append(f"{_other(FROM_EVALUATION)} <= {TO_EVALUATION}")
     elif left.ranged:
-        conditions.append(f"{_other(WINDOW)} BETWEEN {FROM_WINDOW} AND {TO_WINDOW}")
+        conditions.append(f"{_other(EVALUATION)} BETWEEN {FROM_EVALUATION} AND {TO_EVALUATION}")
     elif right.ranged:
-        conditions.append(f"{WINDOW} BETWEEN {_other(FROM_WINDOW)} AND {_other(TO_WINDOW)}")
+        conditions.append(
+            f"{EVALUATION} BETWEEN {_other(FROM_EVALUATION)} AND {_other(TO_EVALUATION)}"
+        )
     for column in left.names:
         if column in right.names:
             sides = [(left, name(column)), (right, _other(column))]
@@ -119,7 +121,7 @@ def _merged(
     columns: dict[str, str] = {}
     ranged = left.ranged and right.ranged
     if ranged:
-        start, end = FROM_WINDOW, TO_WINDOW
+        start, end = FROM_EVALUATION, TO_EVALUATION
         columns = {
             start: f"greatest({start}, {_other(start)})",
             end: f"least({end}, {_other(end)})",
@@ -131,7 +133,7 @@ def _merged(
     names = dict.fromkeys((*left.names, *right.names))
     columns |= {column: _value(column, left, right) for column in names}
     # The evaluation comes first among the keys.
-    ordered = tuple(sorted(keys, key=lambda column: column != WINDOW))
+    ordered = tuple(sorted(keys, key=lambda column: column != EVALUATION))
     return Solutions(
         frame.selectExpr(*aliased(columns)), tuple(names), bound, ordered, extras, ranged
     )

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame
 from bestbefore.query.algebra import BGP, Pattern, PatternTerm, TriplePattern, Values, Variable
 from bestbefore.query.certainty import certain_variables
 from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
-from bestbefore.spark.columns import FRESH, MAPPINGS, TIME, WINDOW, column_of
+from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, TIME, column_of
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions
@@ -104,4 +104,4 @@ def clause(frame: DataFrame, pattern: Pattern, context: Context) -> Solutions:
     extras = tuple(column for column in _CARRIED if column in frame.columns)
     certain = {column_of(variable.name) for variable in certain_variables(pattern)}
     bound = certain.intersection(names)
-    return context.anchored(Solutions(frame, names, frozenset(bound), (WINDOW,), extras))
+    return context.anchored(Solutions(frame, names, frozenset(bound), (EVALUATION,), extras))

@@ -21,7 +21,7 @@ from bestbefore.query.paths import (
     ZeroOrOne,
 )
 from bestbefore.rdf.terms import IRI, Literal, encode
-from bestbefore.spark.columns import WINDOW, column_of
+from bestbefore.spark.columns import EVALUATION, column_of
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.joins import join, without_match
 from bestbefore.spark.patterns.leaves import matched
@@ -129,7 +129,7 @@ def _tested(ends: Ends, context: Context) -> list[Solutions]:
     if seeds is None or context.graph_key not in (None, *seeds.keys):
         return []
     names = [column_of(end.name) for end in ends if isinstance(end, Variable)]
-    keys = tuple(key for key in seeds.keys if key in (WINDOW, context.graph_key))
+    keys = tuple(key for key in seeds.keys if key in (EVALUATION, context.graph_key))
     found = []
     for column in (one for one in names if one in seeds.names):
         known = seeds.frame.filter(f"{name(column)} IS NOT NULL")

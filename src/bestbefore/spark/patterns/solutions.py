@@ -1,8 +1,8 @@
 """Solutions: the mappings of a pattern in a DataFrame, and what is known of its columns.
 
-A row belongs to one evaluation, told by its keys: `window`, inside GRAPH ?g also `graph`,
+A row belongs to one evaluation, told by its keys: `evaluation`, inside GRAPH ?g also `graph`,
 inside EXISTS also the outer mapping. Mappings of triples and what is joined of them carry a *range*
-instead (`from_window` to `to_window`), which is as exact and costs one row, not one per
+instead (`from_evaluation` to `to_evaluation`), which is as exact and costs one row, not one per
 evaluation. What is not monotone (OPTIONAL, MINUS, aggregates …) spreads ranges first.
 
 Beside variables a frame may have these columns; what operators do with them:
@@ -26,19 +26,19 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from bestbefore.spark.columns import (
+    EVALUATION,
     FRESH,
-    FROM_WINDOW,
+    FROM_EVALUATION,
     MAPPINGS,
     POSITION,
     TIME,
-    TO_WINDOW,
-    WINDOW,
+    TO_EVALUATION,
     variable_of,
 )
 from bestbefore.spark.expressions import Scope
 from bestbefore.spark.sql import NO_TERM, aliased, name, quoted
 
-RANGE = (FROM_WINDOW, TO_WINDOW)
+RANGE = (FROM_EVALUATION, TO_EVALUATION)
 # What an extra column is where a frame does not have it.
 ABSENT = {
     TIME: "CAST(NULL AS BIGINT)",
@@ -135,9 +135,9 @@ def spread(solutions: Solutions) -> Solutions:
     if not solutions.ranged:
         return solutions
     rest = (*solutions.keys, *solutions.extras, *solutions.names)
-    windows = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
+    windows = f"explode(sequence({FROM_EVALUATION}, {TO_EVALUATION})) AS {EVALUATION}"
     frame = solutions.frame.selectExpr(windows, *quoted(rest))
-    return replace(solutions, frame=frame, keys=(WINDOW, *solutions.keys), ranged=False)
+    return replace(solutions, frame=frame, keys=(EVALUATION, *solutions.keys), ranged=False)
 
 
 def union(left: Solutions, right: Solutions) -> Solutions:
