@@ -117,7 +117,7 @@ def compiled(elements: DataFrame, case: Case) -> DataFrame:
     contents = WindowContents(elements, Instants((WINDOW,)), ((f"{EX}s",),), FIRST, LAST)
     job = window_job(plan(parse_query(text)), contents)
     columns = [F.col(f"`?{name}`").alias(name) for name in case.columns]
-    return job.mappings[0].select(F.col("window").alias("w"), *columns, "remaining", "mappings")
+    return job.mappings[0].select(F.col("evaluation").alias("w"), *columns, "remaining", "mappings")
 
 
 def by_hand(elements: DataFrame, case: Case) -> DataFrame:

@@ -3,10 +3,15 @@
 import re
 from collections import Counter
 
+from .manifest import absence, suite_root
+
 _TEST = re.compile(r"conformance/test_(\w+)\.py::.*\[([\w-]+)/[^\]]*\]$")
 
 
 def pytest_terminal_summary(terminalreporter):
+    if suite_root() is None:
+        terminalreporter.write_sep("=", "no score of the W3C's tests")
+        terminalreporter.write_line(absence())
     counts = Counter()
     for outcome in ("passed", "failed", "error", "xfailed", "xpassed", "skipped"):
         for report in terminalreporter.stats.get(outcome, ()):

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
-from bestbefore.query import parse_sparql
+from bestbefore.query import parse_sparql, rewrite
 from bestbefore.query.algebra import Ask, Construct, Describe, OrderBy, walk
 from bestbefore.spark.answers import answer_rows
 from bestbefore.spark.columns import TRIPLE
+from bestbefore.spark.output_stream import OWN
 from bestbefore.spark.patterns import Dataset, compile_pattern
 
 from .results import Bindings, Triples, Truth
@@ -17,7 +18,7 @@ from .results import Bindings, Triples, Truth
 def _range(rows):
     """The range of the only window there is, as data: Spark 4 loses columns over literals."""
     zeros, never = pa.array([0] * rows, pa.int64()), pa.nulls(rows, pa.int64())
-    return {"from_window": zeros, "to_window": zeros, "time": never}
+    return {"from_evaluation": zeros, "to_evaluation": zeros, "time": never}
 
 
 @dataclass(frozen=True)
@@ -26,8 +27,8 @@ class StaticTriples:
 
     frame: DataFrame
 
-    def triples(self, wanted, places=TRIPLE):
-        del places  # all columns are there
+    def triples(self, wanted, parts=TRIPLE):
+        del parts  # all columns are there
         return self.frame.filter(wanted)
 
 
@@ -53,13 +54,15 @@ def evaluate(query, dataset, *, base=None):
 
 
 def result_of(form, pattern, dataset):
-    """The result of a query."""
-    solutions = compile_pattern(pattern, dataset)
-    if "from_window" in solutions.columns:
+    """The result of a query, rewritten as the engine rewrites it."""
+    solutions = compile_pattern(rewrite(pattern), dataset)
+    if "from_evaluation" in solutions.columns:
         names = [
-            f"`{each}`" for each in solutions.columns if each not in ("from_window", "to_window")
+            f"`{each}`"
+            for each in solutions.columns
+            if each not in ("from_evaluation", "to_evaluation")
         ]
-        solutions = solutions.selectExpr("from_window AS window", *names)
+        solutions = solutions.selectExpr("from_evaluation AS evaluation", *names)
     rows = answer_rows(solutions, form, dataset.graph).toArrow().to_pylist()
     match form:
         case Ask():
@@ -67,10 +70,10 @@ def result_of(form, pattern, dataset):
         case Construct() | Describe():
             found = ((row["subject"], row["predicate"], row["object"]) for row in rows)
             return Triples(frozenset(found))
-    rows.sort(key=lambda row: row["+"] or 0)
+    rows.sort(key=lambda row: row["position"] or 0)
     return Bindings(
         tuple(
-            tuple((name, term) for name, term in row.items() if name not in "#~+" and term)
+            tuple((name[1:], term) for name, term in row.items() if name not in OWN and term)
             for row in rows
         )
     )

@@ -9,11 +9,10 @@ from bestbefore.query import parse_sparql
 from bestbefore.spark.session import tune
 
 from .evaluation import dataset_of, is_ordered, result_of
-from .manifest import entries, file_of, suite_root
+from .manifest import entries, file_of, need_suites
 from .results import Bindings, bindings, by_value, read_result, read_triples, same
 
-if suite_root() is None:
-    pytest.skip("the W3C's tests are not here; set BESTBEFORE_RDF_TESTS", allow_module_level=True)
+need_suites()
 
 
 @pytest.fixture(scope="module")

@@ -23,11 +23,10 @@ from tests.oxigraph_server import Oxigraph, find_oxigraph
 
 from .evaluation import dataset_of, is_ordered, result_of
 from .known_failures import check_known_failures, known_failure
-from .manifest import HOME, QT, entries, file_of, suite_root
+from .manifest import HOME, QT, entries, file_of, need_suites
 from .results import read_result, read_triples, same
 
-if suite_root() is None:
-    pytest.skip("the W3C's tests are not here; set BESTBEFORE_RDF_TESTS", allow_module_level=True)
+need_suites()
 
 # Nothing listens there: what the suite calls an invalid endpoint.
 NOWHERE = "http://127.0.0.1:9/sparql"
@@ -92,7 +91,7 @@ def mappings_of(service: Service, session):
             rows = [(None,) * len(names)]
     columns = {f"?{name}": pa.array([row[at] for row in rows], pa.string())
                for at, name in enumerate(names)}  # fmt: skip
-    table = pa.table({"window": pa.array([0] * len(rows), pa.int64()), **columns})
+    table = pa.table({"evaluation": pa.array([0] * len(rows), pa.int64()), **columns})
     return session.createDataFrame(table)
 
 

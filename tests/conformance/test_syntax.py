@@ -6,10 +6,9 @@ from bestbefore.errors import QueryError
 from bestbefore.query import parse_sparql, print_sparql
 
 from .known_failures import check_known_failures, known_failure
-from .manifest import entries, file_of, suite_root
+from .manifest import entries, file_of, need_suites, suite_root
 
-if suite_root() is None:
-    pytest.skip("the W3C's tests are not here; set BESTBEFORE_RDF_TESTS", allow_module_level=True)
+need_suites()
 
 FOLDERS = sorted(path.parent.name for path in (suite_root() / "sparql11").glob("*/manifest.ttl"))
 SYNTAX = ("PositiveSyntaxTest11", "NegativeSyntaxTest11")

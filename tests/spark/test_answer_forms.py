@@ -3,13 +3,14 @@
 import pyarrow as pa
 import pytest
 
-from bestbefore.query import parse_sparql
+from bestbefore.query import OutputOperator, parse_sparql
 from bestbefore.spark.answers import answer_rows, evaluations
-from bestbefore.spark.content import WindowContent
+from bestbefore.spark.content import WindowContents
+from bestbefore.spark.output_stream import to_stream
 from bestbefore.spark.patterns import Dataset, compile_solutions
 from bestbefore.spark.patterns.solutions import spread
 from bestbefore.spark.session import tune
-from bestbefore.windows import SlidingWindow
+from bestbefore.windows import Instants, SlidingWindow
 
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 ELEMENTS = [
@@ -27,15 +28,21 @@ def content(spark):
     session = tune(spark.newSession(), rows=0)
     columns = dict(zip(("time", "s", "p", "o"), zip(*ELEMENTS, strict=True), strict=True))
     table = pa.table({name: list(values) for name, values in columns.items()})
-    return WindowContent(session.createDataFrame(table), SlidingWindow(10, 10), 1, 3, together=True)
+    instants = Instants((SlidingWindow(10, 10),))
+    return WindowContents(session.createDataFrame(table), instants, ((),), 1, 3, together=True)
 
 
-def answers(content, query):
+def rows_of(content, query):
     form, pattern, _ = parse_sparql(query)
-    solutions = spread(compile_solutions(pattern, Dataset(graph=content, origin=content.span)))
-    times = {"window": [1, 2, 3], "at": [10, 20, 30], "opening": [0, 10, 20]}
+    graph = content.of(0)
+    solutions = spread(compile_solutions(pattern, Dataset(graph=graph, origin=graph.span)))
+    return answer_rows(solutions.frame, form, content)
+
+
+def answers(content, query, streamed=lambda rows: rows):
+    times = {"evaluation": [1, 2, 3], "at": [10, 20, 30], "opening": [0, 10, 20]}
     due = content.elements.sparkSession.createDataFrame(pa.table(times))
-    found = evaluations(answer_rows(solutions.frame, form, content), due, content)
+    found = evaluations(streamed(rows_of(content, query)), due, content)
     return {row["evaluation"]: row["rows"] for row in found.toArrow().to_pylist()}
 
 
@@ -81,3 +88,36 @@ def test_construct_gives_legal_triples_once_with_a_blank_node_per_mapping(conten
     assert all(row["subject"]["type"] != "literal" for row in found[1])
     assert len(found[1]) == 6
     assert len(found[2]) == 4
+
+
+def test_a_variable_may_have_any_name_that_the_engine_has_for_its_own(content):
+    names = ["boolean", "window", "evaluation", "fresh", "position", "copies", "copy", "weight",
+             "next", "mappings", "row", "count", "at", "opening", "rows"]  # fmt: skip
+    for several in ([names[0]], names):
+        values = (
+            f"VALUES ({' '.join(f'?{name}' for name in several)}) {{ ({'1 ' * len(several)}) }}"
+        )
+        query = f"SELECT {' '.join(f'?{name}' for name in several)} {{ {values} }}"
+        found = answers(content, query)[1]
+        assert [{name: term["value"] for name, term in row.items()} for row in found] == [
+            dict.fromkeys(several, "1")
+        ]
+
+
+CAME = {1: [("9",), ("text",)], 2: [("1",), ("2",)], 3: []}
+WENT = {1: [("old",)], 2: [("10",), ("9",), ("text",)], 3: [("1",), ("2",)]}
+
+
+@pytest.mark.parametrize(
+    ("operator", "expected"), [(OutputOperator.ISTREAM, CAME), (OutputOperator.DSTREAM, WENT)]
+)
+def test_what_came_and_went_has_columns_of_any_name(content, operator, expected):
+    session = content.elements.sparkSession
+    # As an earlier batch wrote it, under whatever names.
+    previous = session.createDataFrame(pa.table({"weight": [f'"10"{INTEGER}', '"old"']}))
+    found = answers(
+        content,
+        "SELECT ?weight { ?s <a:p> ?weight }",
+        lambda rows: to_stream(rows, operator, answered=[1, 2, 3], previous=previous),
+    )
+    assert {number: sorted(values(rows)) for number, rows in found.items()} == expected

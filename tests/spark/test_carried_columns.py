@@ -36,14 +36,14 @@ def number(value):
 
 # In window 1 there are two equal mappings of u1 and p1.
 MAPPINGS = {
-    "window": [1, 1, 1, 2],
+    "evaluation": [1, 1, 1, 2],
     "mappings": [2, 1, 1, 1],
     "?user": ["<a:u1>", "<a:u1>", "<a:u2>", "<a:u1>"],
     "?post": ["<a:p1>", "<a:p2>", "<a:p3>", "<a:p2>"],
 }
 # The service knows u1 only, in window 1 by a row that is fresh and one that may not be.
 SLICES = {
-    "window": [1, 1, 2],
+    "evaluation": [1, 1, 2],
     "fresh": [1.0, 0.5, 0.25],
     "?user": ["<a:u1>", "<a:u1>", "<a:u1>"],
     "?count": [number(10), number(20), number(30)],
@@ -55,7 +55,7 @@ def dataset(spark):
     session = tune(spark.newSession(), rows=0)
     mappings, slices, due = (
         session.createDataFrame(pa.table(each)).coalesce(1)
-        for each in (MAPPINGS, SLICES, {"window": [1, 2, 3]})
+        for each in (MAPPINGS, SLICES, {"evaluation": [1, 2, 3]})
     )
     return Dataset(windows=[mappings], services=[slices], origin=lambda: due)
 
@@ -72,7 +72,7 @@ def _plain(value):
 
 
 def test_a_join_multiplies_counts_and_freshness(dataset):
-    columns = ("window", "?post", "?count", "mappings", "fresh")
+    columns = ("evaluation", "?post", "?count", "mappings", "fresh")
     assert rows_of(dataset, JOINED, *columns) == [
         (1, "p1", "10", 2, 1.0),
         (1, "p1", "20", 2, 0.5),
@@ -84,17 +84,19 @@ def test_a_join_multiplies_counts_and_freshness(dataset):
 
 def test_what_has_no_match_keeps_its_own_count_and_depends_on_no_service(dataset):
     optional = LeftJoin(WINDOW, SERVICE)
-    found = rows_of(dataset, optional, "window", "?post", "?count", "mappings", "fresh")
+    found = rows_of(dataset, optional, "evaluation", "?post", "?count", "mappings", "fresh")
     assert (1, "p3", None, 1, 1.0) in found
     assert (1, "p1", "20", 2, 0.5) in found
-    both = rows_of(dataset, Union(JOINED, WINDOW), "window", "?post", "?count", "mappings", "fresh")
+    both = rows_of(
+        dataset, Union(JOINED, WINDOW), "evaluation", "?post", "?count", "mappings", "fresh"
+    )
     assert (1, "p1", None, 2, 1.0) in both
     assert len(both) == 9
 
 
 def test_minus_and_exists_keep_the_left_mappings_as_they_are(dataset):
     known = Values((USER,), ((IRI("a:u2"),),))
-    columns = ("window", "?post", "mappings")
+    columns = ("evaluation", "?post", "mappings")
     without = [(1, "p1", 2), (1, "p2", 1), (2, "p2", 1)]
     assert rows_of(dataset, Minus(WINDOW, known), *columns) == without
     assert rows_of(dataset, Filter(Exists(SERVICE), WINDOW), *columns) == without
@@ -113,7 +115,7 @@ def test_aggregates_count_every_mapping_of_a_row(dataset):
         "texts": Aggregate("GROUP_CONCAT", COUNT, separator=","),
     }
     group = Group(JOINED, (), tuple((Variable(name), each) for name, each in functions.items()))
-    columns = ("window", *(f"?{name}" for name in functions), "fresh")
+    columns = ("evaluation", *(f"?{name}" for name in functions), "fresh")
     assert rows_of(dataset, group, *columns) == [
         (1, "6", "1", "90", "30", "15", "10,10,10,20,20,20", 0.5),
         (2, "1", "1", "30", "30", "30", "30", 0.25),
@@ -125,7 +127,7 @@ def test_aggregates_count_every_mapping_of_a_row(dataset):
 def test_a_group_is_fresh_if_all_units_behind_it_are(dataset):
     group = Group(JOINED, (USER,), ((Variable("n"), Aggregate("COUNT", POST)),))
     # Both rows of window 1 with the probability 0.5 are of one unit.
-    assert rows_of(dataset, group, "window", "?user", "?n", "fresh") == [
+    assert rows_of(dataset, group, "evaluation", "?user", "?n", "fresh") == [
         (1, "u1", "6", 0.5),
         (2, "u1", "1", 0.25),
     ]
@@ -135,25 +137,28 @@ def test_distinct_forgets_counts_and_is_fresh_if_any_is(dataset):
     found = Distinct(Project(JOINED, (USER,)))
     frame = compile_pattern(found, dataset)
     assert "mappings" not in frame.columns
-    assert rows_of(dataset, found, "window", "?user", "fresh") == [(1, "u1", 1.0), (2, "u1", 0.25)]
+    assert rows_of(dataset, found, "evaluation", "?user", "fresh") == [
+        (1, "u1", 1.0),
+        (2, "u1", 0.25),
+    ]
 
 
 def test_an_order_and_a_limit_hold_in_each_window(dataset):
     ordered = OrderBy(JOINED, (OrderCondition(COUNT, descending=True), OrderCondition(POST)))
-    found = rows_of(dataset, Slice(ordered, 1, 3), "window", "place", "?count", "?post")
+    found = rows_of(dataset, Slice(ordered, 1, 3), "evaluation", "position", "?count", "?post")
     # The row that stands for two mappings is two of the three.
     assert found == [(1, 2, "20", "p1"), (1, 3, "20", "p2"), (1, 4, "10", "p1")]
 
 
 def test_each_of_equal_mappings_draws_for_itself(dataset):
     drawn = Extend(WINDOW, Variable("id"), Call("UUID", ()))
-    found = rows_of(dataset, drawn, "window", "?post", "?id")
+    found = rows_of(dataset, drawn, "evaluation", "?post", "?id")
     assert len({row[-1] for row in found}) == len(found) == 5
 
 
 def test_inline_data_is_there_in_every_window(dataset):
     values = Values((USER, COUNT), ((IRI("a:u9"), None), (None, Literal("x"))))
-    found = rows_of(dataset, values, "window", "?user", "?count")
+    found = rows_of(dataset, values, "evaluation", "?user", "?count")
     assert found == [
         row for window in (1, 2, 3) for row in ((window, None, "x"), (window, "u9", None))
     ]

@@ -10,14 +10,18 @@ from decimal import Decimal
 import pyarrow as pa
 import pyoxigraph as ox
 import pytest
+from pyspark.sql import functions as F
 
 from bestbefore.query import parse_sparql, walk
 from bestbefore.query.algebra import Extend
 from bestbefore.rdf.terms import XSD, decode, to_sparql
-from bestbefore.spark.expressions import compile_term
+from bestbefore.spark.expressions import Scope, term_sql
 from bestbefore.spark.session import tune
+from bestbefore.spark.sql import name
+from tests.conformance.evaluation import dataset_of, evaluate
 from tests.conformance.results import by_value, encoded
 
+PAIR = Scope({"x": name("?x"), "y": name("?y")})
 PROLOGUE = f"PREFIX xsd: <{XSD}> BASE <http://example.org/dir/file?q>"
 
 
@@ -69,11 +73,16 @@ def expression_of(text):
     return next(node for node in walk(pattern) if isinstance(node, Extend)).expression
 
 
+def term_column(text):
+    """What an expression over ?x and ?y gives, as a column."""
+    return F.expr(term_sql(expression_of(text), PAIR))
+
+
 def found_by_spark(session, texts, rows):
     frame = session.createDataFrame(
         pa.table({"?x": [x for x, _ in rows], "?y": [y for _, y in rows]})
     )
-    columns = [compile_term(expression_of(text)).alias(text) for text in texts]
+    columns = [term_column(text).alias(text) for text in texts]
     found = frame.coalesce(1).select(*columns).toArrow().to_pylist()
     return {
         (text, row): each[text] for row, each in zip(rows, found, strict=True) for text in texts
@@ -192,6 +201,10 @@ BY_THE_BOOK = {
     "'2020-01-01'^^xsd:date < '2020-01-02'^^xsd:date": f'"true"^^<{XSD}boolean>',
     "TIMEZONE('2011-01-10T14:45:13.815-05:00'^^xsd:dateTime)": f'"-PT5H"^^<{XSD}dayTimeDuration>',
     "TIMEZONE('2011-01-10T14:45:13'^^xsd:dateTime)": None,
+    "xsd:dateTime('2020-01-01T00:00:00\\n')": None,
+    "xsd:dateTime('2020-01-01T00:00:00+14:30')": None,
+    "xsd:integer('5\\n')": None,
+    "'5\\n'^^xsd:integer + 1": None,
     "ENCODE_FOR_URI('a*b~c +é')": '"a%2Ab~c%20%2B%C3%A9"',
     "IRI('//other/x')": "<http://other/x>",
     "IRI('../../../x/./y')": "<http://example.org/x/y>",
@@ -204,9 +217,58 @@ BY_THE_BOOK = {
 }  # fmt: skip
 
 
-def test_expressions_go_by_the_book(session):
-    texts = list(BY_THE_BOOK)
-    columns = [compile_term(expression_of(text)).alias(f"c{n}") for n, text in enumerate(texts)]
+def midnights():
+    """What 24:00:00 means, by expression: XML Schema part 2, 3.2.7.1."""
+    same = [
+        ("1999-12-31T24:00:00", "2000-01-01T00:00:00"),
+        ("2020-02-28T24:00:00Z", "2020-02-29T00:00:00Z"),
+        ("2021-02-28T24:00:00.000", "2021-03-01T00:00:00"),
+        ("2020-04-30T24:00:00-05:00", "2020-05-01T00:00:00-05:00"),
+        ("2019-12-31T24:00:00+14:00", "2020-01-01T00:00:00+14:00"),
+        ("9999-12-31T24:00:00Z", "10000-01-01T00:00:00Z"),
+    ]
+    yes = f'"true"^^<{XSD}boolean>'
+    for end, start in same:
+        one, other = (f"'{each}'^^xsd:dateTime" for each in (end, start))
+        yield f"{one} = {other}", yes
+        yield f"{one} >= {other}", yes
+        yield f"{one} > '{end.replace('24:00:00', '23:59:59')}'^^xsd:dateTime", yes
+        yield f"{one} IN (1, {other})", yes
+        yield f"{one} IN ('a', {other})", yes
+        yield f"sameTerm({one}, {other})", yes.replace("true", "false")
+        year, month, day = start.partition("T")[0].split("-")
+        yield f"YEAR({one})", f'"{int(year)}"^^<{XSD}integer>'
+        yield f"MONTH({one})", f'"{int(month)}"^^<{XSD}integer>'
+        yield f"DAY({one})", f'"{int(day)}"^^<{XSD}integer>'
+        yield f"HOURS({one})", f'"0"^^<{XSD}integer>'
+        yield f"MINUTES({one})", f'"0"^^<{XSD}integer>'
+        yield f"SECONDS({one})", f'"0"^^<{XSD}decimal>'
+        yield f"TZ({one})", f'"{start.partition(":00:00")[2]}"'
+        yield f"xsd:dateTime('{end}')", f'"{start}"^^<{XSD}dateTime>'
+        yield f"xsd:dateTime({one})", f'"{start}"^^<{XSD}dateTime>'
+    for wrong in ("1999-12-31T24:00:01", "1999-12-31T24:30:00", "1999-02-30T24:00:00"):
+        yield f"xsd:dateTime('{wrong}')", None
+        yield f"YEAR('{wrong}'^^xsd:dateTime)", None
+
+
+@pytest.mark.parametrize("book", [BY_THE_BOOK, dict(midnights())], ids=["book", "midnights"])
+def test_expressions_go_by_the_book(session, book):
+    columns = [term_column(text).alias(f"c{n}") for n, text in enumerate(book)]
     (row,) = session.range(1).select(*columns).toArrow().to_pylist()
-    found = {text: row[f"c{number}"] for number, text in enumerate(texts)}
-    assert {text: term for text, term in found.items() if term != BY_THE_BOOK[text]} == {}
+    found = {text: row[f"c{number}"] for number, text in enumerate(book)}
+    assert {text: term for text, term in found.items() if term != book[text]} == {}
+
+
+ENDS = ("2000-01-01T12:00:00Z", "1999-12-31T24:00:00Z", "1999-12-31T23:00:00Z",
+        "1999-12-31T24:00:00-01:00")  # fmt: skip
+
+
+def test_the_end_of_a_day_is_ordered_as_the_beginning_of_the_next(session):
+    rows = [(end, sort) for sort, end in enumerate(typed("dateTime", *ENDS))]
+    listed = " ".join(f"({to_sparql(decode(end))} {number})" for end, number in rows)
+    values = f"VALUES (?end ?number) {{ {listed} }}"
+    found, _ = evaluate(f"SELECT ?number {{ {values} }} ORDER BY ?end", dataset_of(session, []))
+    assert [decode(dict(row)["number"]).lexical for row in found.rows] == ["2", "1", "3", "0"]
+    extremes = f"SELECT (MIN(?end) AS ?min) (MAX(?end) AS ?max) {{ {values} FILTER(?number > 0) }}"
+    found, _ = evaluate(extremes, dataset_of(session, []))
+    assert [dict(row) for row in found.rows] == [{"min": rows[2][0], "max": rows[3][0]}]

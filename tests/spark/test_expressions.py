@@ -10,8 +10,10 @@ from pyspark.sql import functions as F
 from bestbefore.query import parse_query, walk
 from bestbefore.query.algebra import Filter
 from bestbefore.rdf.terms import decode, encode, to_sparql
-from bestbefore.spark.expressions import compile_condition
+from bestbefore.spark.expressions import condition_sql
 from bestbefore.spark.session import tune
+
+from .test_expression_terms import PAIR
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
 VALUES = [
@@ -74,6 +76,11 @@ def condition_of(text):
     return next(each for each in walk(query.pattern) if isinstance(each, Filter)).condition
 
 
+def condition_column(text):
+    """Whether a condition on ?x and ?y is true, as a column."""
+    return F.expr(condition_sql(condition_of(text), PAIR))
+
+
 @pytest.fixture(scope="module")
 def pairs(spark):
     session = tune(spark.newSession())
@@ -95,7 +102,7 @@ def expected(text, rows):
 @pytest.mark.parametrize("text", CONDITIONS)
 def test_a_condition_passes_the_same_pairs_as_elsewhere(pairs, text):
     rows, frame = pairs
-    passed = frame.select(compile_condition(condition_of(text)).alias("t")).toArrow()["t"]
+    passed = frame.select(condition_column(text).alias("t")).toArrow()["t"]
     found = {number for number, truth in enumerate(passed.to_pylist()) if truth}
     wrong = [rows[number] for number in sorted(found ^ expected(text, rows))]
     if text in TRUTHS:
@@ -108,7 +115,7 @@ def test_what_is_ordered_where_the_other_evaluator_differs(spark):
     session = tune(spark.newSession())
     table = pa.table({"?x": [FALSE, VALUES[0], VALUES[-1]], "?y": [TRUE, VALUES[0], VALUES[-1]]})
     frame = session.createDataFrame(table)
-    condition = compile_condition(condition_of("?x <= ?y"))
+    condition = condition_column("?x <= ?y")
     assert frame.select(condition.alias("t")).toArrow()["t"].to_pylist() == [True, None, None]
 
 
@@ -116,7 +123,7 @@ def test_what_is_ordered_where_the_other_evaluator_differs(spark):
 def test_values_and_lexical_forms_are_told_apart(spark, x, y, text, truth):
     session = tune(spark.newSession())
     frame = session.createDataFrame(pa.table({"?x": [x], "?y": [y]}))
-    found = frame.select(compile_condition(condition_of(text)).alias("t")).toArrow()["t"]
+    found = frame.select(condition_column(text).alias("t")).toArrow()["t"]
     assert found.to_pylist() == [truth]
 
 

@@ -49,7 +49,9 @@ def found_by_spark(session, query, elements):
     rows = answer_rows(solutions.frame, form).toArrow().to_pylist()
     found = {number: Counter() for number in range(1, LAST + 1)}
     for row in rows:
-        found[row["#"]][mapping_of((name, row[name]) for name in row if name not in "#~+")] += 1
+        found[row["evaluation"]][
+            mapping_of((name[1:], row[name]) for name in row if name[0] == "?")
+        ] += 1
     return found
 
 

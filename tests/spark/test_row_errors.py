@@ -4,10 +4,9 @@ import pyarrow as pa
 import pytest
 
 from bestbefore.rdf.terms import XSD
-from bestbefore.spark.expressions import compile_term
 from bestbefore.spark.session import tune
 
-from .test_expression_terms import expression_of, typed
+from .test_expression_terms import term_column, typed
 
 NASTY = [
     '"("', '"[a"', '"*"', '"a{2,1}"', '"\\\\"', '"(?<n>a)(?<n>b)"', '"$9"', '"\\\\Q"', '"a\nb"',
@@ -39,7 +38,7 @@ def test_a_wrong_value_is_an_error_of_its_row(spark, rows):
     session = tune(spark.newSession(), rows=rows)
     values = [*NASTY, GOOD]
     frame = session.createDataFrame(pa.table({"?x": [GOOD] * len(values), "?y": values}))
-    columns = [compile_term(expression_of(text)).alias(text) for text in EXPRESSIONS]
+    columns = [term_column(text).alias(text) for text in EXPRESSIONS]
     found = frame.coalesce(1).select("?y", *columns).toArrow().to_pylist()
     assert len(found) == len(values)
     good = found[-1]

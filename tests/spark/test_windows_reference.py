@@ -74,7 +74,9 @@ def test_spark_finds_what_a_naive_evaluator_finds(spark, seed, width, slide):
     rows = window_job(plan(parse_query(text)), content).mappings[0].collect()
     found = Counter()
     for row in rows:
-        found[(row["window"], row["remaining"], *(row[name] for name in names))] += row["mappings"]
+        found[(row["evaluation"], row["remaining"], *(row[name] for name in names))] += row[
+            "mappings"
+        ]
     expected = naive(elements, window, first, last, join=join)
     assert found == expected
     assert expected or width < slide

@@ -10,7 +10,7 @@ from bestbefore.arrays import Integers
 from bestbefore.maintenance import WindowUnits
 from bestbefore.maintenance.window_units import units_of_keys, units_of_links
 from bestbefore.query import QueryPlan
-from bestbefore.spark.columns import MAPPINGS, REMAINING, WINDOW, column_of
+from bestbefore.spark.columns import EVALUATION, MAPPINGS, REMAINING, column_of
 from bestbefore.spark.window_mappings import NON_EMPTY, REPORTED, SERVICE, key_column
 from bestbefore.view import LocalView
 from bestbefore.view.links import distinct_keys
@@ -69,12 +69,16 @@ class Statistics:
 def split_statistics(table: pa.Table, plan: QueryPlan) -> Statistics:
     """The collected rows apart by service, with the join key's columns under their own names."""
     whose = table[SERVICE].to_numpy()
-    windows = table[WINDOW].to_numpy()
+    windows = table[EVALUATION].to_numpy()
     services = []
     for number, each in enumerate(plan.services):
         rows = table.filter(pa.array(whose == number))
         names = {key_column(place): column_of(key.name) for place, key in enumerate(each.join_key)}
-        columns = {WINDOW: rows[WINDOW], REMAINING: rows[REMAINING], MAPPINGS: rows[MAPPINGS]}
+        columns = {
+            EVALUATION: rows[EVALUATION],
+            REMAINING: rows[REMAINING],
+            MAPPINGS: rows[MAPPINGS],
+        }
         columns |= {name: rows[column] for column, name in names.items()}
         services.append(pa.table(columns))
     non_empty, reported = (
@@ -95,7 +99,7 @@ def read_statistics(
     if learn or view.linked:
         view.learn_joins(keys)
     join_key = view.join_numbers(keys)[row_key]
-    window = table[WINDOW].to_numpy().astype(np.int64)
+    window = table[EVALUATION].to_numpy().astype(np.int64)
     order = np.lexsort((join_key, window))
     return KeyStatistics(
         view=view,

@@ -16,7 +16,7 @@ from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import Moment, Outcome, Reply, Situation, maintain
 from bestbefore.service import Service
-from bestbefore.spark.columns import FRESH, WINDOW, column_of
+from bestbefore.spark.columns import EVALUATION, FRESH, column_of
 from bestbefore.storage import Storage, StorageFolder
 from bestbefore.view import ChangeIntervals, LocalView
 from bestbefore.windows import Timeline
@@ -77,7 +77,7 @@ class Slices:
         columns = {column_of(name): mappings[name] for name in view.variables}
         evaluation = np.concatenate([*none, *self.evaluations]).astype(np.int64)
         fresh = np.concatenate([np.empty(0), *self.fresh])
-        return pa.table({WINDOW: evaluation, FRESH: fresh, **columns})
+        return pa.table({EVALUATION: evaluation, FRESH: fresh, **columns})
 
 
 @dataclass

@@ -11,7 +11,7 @@ from bestbefore.errors import StateError
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import apply_outcome
 from bestbefore.query import BGP, LeftJoin, Threshold, TriplePattern, Variable
-from bestbefore.rdf.numbers import number_of
+from bestbefore.rdf.lexical_forms import number_of
 from bestbefore.rdf.terms import IRI, Key, Row
 from bestbefore.service import Service, ServicePattern
 from bestbefore.service.request import refusal

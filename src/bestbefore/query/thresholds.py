@@ -22,7 +22,7 @@ from bestbefore.query.expressions import (
     Negate,
     Variable,
 )
-from bestbefore.rdf.numbers import number_of
+from bestbefore.rdf.lexical_forms import number_of
 from bestbefore.rdf.terms import encode
 
 _TURNED: dict[str, ComparisonOperator] = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

@@ -5,10 +5,12 @@ An absolute IRI stays as it is written, dot segments and all, as RDF compares IR
 
 import re
 
-FORBIDDEN_IN_IRI = re.compile(r"[\x00-\x20<>\"{}|^`\\]")
-SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+# As regular expressions of Java and of Python: how an IRI begins, and what it never holds.
+IRI_SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*:"
+NOT_IN_IRI = r"\x00-\x20<>\"{}|^`\\"
+FORBIDDEN_IN_IRI, SCHEME = re.compile(f"[{NOT_IN_IRI}]"), re.compile(IRI_SCHEME)
 _PARTS = re.compile(
-    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.\-]*:)?(?P<authority>//[^/?#]*)?(?P<path>[^?#]*)"
+    rf"(?P<scheme>{IRI_SCHEME})?(?P<authority>//[^/?#]*)?(?P<path>[^?#]*)"
     r"(?P<query>\?[^#]*)?(?P<fragment>#.*)?",
     re.DOTALL,
 )

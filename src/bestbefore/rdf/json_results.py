@@ -1,7 +1,6 @@
 """Terms of the SPARQL 1.1 JSON result format."""
 
 from collections.abc import Mapping
-from typing import assert_never
 
 from bestbefore.errors import ServiceError
 from bestbefore.rdf.terms import IRI, RDF_LANG_STRING, XSD_STRING, BlankNode, Literal, Term, encode
@@ -32,18 +31,3 @@ def term_from_json(term: JsonTerm) -> Term:
 def encode_json_term(term: JsonTerm) -> str:
     """The one-string encoding of a JSON result term."""
     return encode(term_from_json(term))
-
-
-def term_to_json(term: Term) -> dict[str, str]:
-    """The JSON form of a term."""
-    match term:
-        case IRI(value):
-            return {"type": "uri", "value": value}
-        case BlankNode(label):
-            return {"type": "bnode", "value": label}
-        case Literal(lexical, _, str(language)):
-            return {"type": "literal", "value": lexical, "xml:lang": language}
-        case Literal(lexical, datatype):
-            plain = {"type": "literal", "value": lexical}
-            return plain if datatype == XSD_STRING else {**plain, "datatype": datatype}
-    assert_never(term)

@@ -1,8 +1,9 @@
 """The lexical forms of XML Schema's datatypes: which texts are values of which type.
 
-The patterns are written for Java's regular expressions and for Python's.
+The patterns are written for Java's regular expressions and for Python's; they are of a whole text.
 """
 
+import re
 from dataclasses import dataclass
 
 from bestbefore.errors import InputError, nearest
@@ -15,7 +16,8 @@ _MONTH = r"(?:0[1-9]|1[0-2])"
 _DAY = r"(?:0[1-9]|[12][0-9]|3[01])"
 _CLOCK = r"(?:(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?|24:00:00(?:\.0+)?)"
 _INTEGER = r"[+-]?[0-9]+"
-_FLOAT = r"(?:[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN)"
+_DECIMAL = r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_DOUBLE = rf"(?:{_DECIMAL}(?:[eE][+-]?[0-9]+)?|[+-]?INF|NaN)"
 _DAYS = r"(?:[0-9]+D)?(?:T(?=[0-9.])(?:[0-9]+H)?(?:[0-9]+M)?(?:[0-9]+(?:\.[0-9]+)?S)?)?"
 _MONTHS = r"(?:[0-9]+Y)?(?:[0-9]+M)?"
 
@@ -39,7 +41,7 @@ LEXICAL_FORMS = {
     f"{XSD}{name}": form
     for name, form in {
         "boolean": LexicalForm("true|false|1|0"),
-        "decimal": LexicalForm(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"),
+        "decimal": LexicalForm(_DECIMAL),
         "integer": LexicalForm(_INTEGER),
         "nonNegativeInteger": LexicalForm(r"\+?[0-9]+|-0+"),
         "positiveInteger": LexicalForm(r"\+?0*[1-9][0-9]*"),
@@ -53,8 +55,8 @@ LEXICAL_FORMS = {
         "unsignedInt": _whole(32, signed=False),
         "unsignedShort": _whole(16, signed=False),
         "unsignedByte": _whole(8, signed=False),
-        "double": LexicalForm(_FLOAT),
-        "float": LexicalForm(_FLOAT),
+        "double": LexicalForm(_DOUBLE),
+        "float": LexicalForm(_DOUBLE),
         "date": LexicalForm(f"{_YEAR}-{_MONTH}-{_DAY}{_ZONE}?", starts_with_date=True),
         "time": LexicalForm(f"{_CLOCK}{_ZONE}?"),
         "dateTime": LexicalForm(f"{_YEAR}-{_MONTH}-{_DAY}T{_CLOCK}{_ZONE}?", starts_with_date=True),
@@ -72,6 +74,19 @@ LEXICAL_FORMS = {
         "hexBinary": LexicalForm("(?:[0-9A-Fa-f]{2})*"),
     }.items()
 }
+
+_INTEGERS = ("integer", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger",
+             "nonPositiveInteger", "negativeInteger", "unsignedLong", "unsignedInt",
+             "unsignedShort", "unsignedByte")  # fmt: skip
+INTEGER_TYPES = tuple(f"{XSD}{name}" for name in _INTEGERS)
+# The form of a number by its type; whether it is in the range of its type is not asked.
+NUMBER_FORMS = {
+    **dict.fromkeys(INTEGER_TYPES, _INTEGER),
+    f"{XSD}decimal": _DECIMAL,
+    f"{XSD}float": _DOUBLE,
+    f"{XSD}double": _DOUBLE,
+}
+_BY_SUFFIX = {f"^^<{datatype}>": re.compile(form) for datatype, form in NUMBER_FORMS.items()}
 
 _ANY_TEXT = ("string", "anyURI", "base64Binary", "language", "normalizedString", "token")
 _KNOWN = (*LEXICAL_FORMS, *(f"{XSD}{name}" for name in _ANY_TEXT))
@@ -92,3 +107,16 @@ def datatype_iri(text: str) -> str:
     if not is_absolute_iri(iri):
         raise InputError(f"{text!r} is no datatype; write xsd:decimal, say, or an IRI in full")
     return iri
+
+
+def number_of(encoded: str | None) -> float | None:
+    """The number that an encoded term is, None for what is no number.
+
+    >>> number_of('"5.5"^^<http://www.w3.org/2001/XMLSchema#decimal>'), number_of('"5.5"')
+    (5.5, None)
+    """
+    if encoded is None or not encoded.startswith('"'):
+        return None
+    end = encoded.rfind('"')
+    form, lexical = _BY_SUFFIX.get(encoded[end + 1 :]), encoded[1:end]
+    return float(lexical) if form and form.fullmatch(lexical) else None

@@ -72,7 +72,7 @@ class Buffer:
             written = written.unionByName(old, allowMissingColumns=True)
         written.write.mode("overwrite").parquet(f"{self.root}/{name}")
         intake = _intake(observation.get, streams)
-        merged = [each.latest_ms for each in self.segments] if merge else []
+        merged = [segment.latest_ms for segment in self.segments] if merge else []
         elements = intake.needed + (self.elements if merge else 0)
         latest_ms = max([intake.latest_ms or 0, *merged])
         segment = Segment(name, latest_ms, elements, brought=intake.elements)
@@ -81,11 +81,11 @@ class Buffer:
     @property
     def elements(self) -> int:
         """How many elements the segments hold."""
-        return sum(each.elements for each in self.segments)
+        return sum(segment.elements for segment in self.segments)
 
     def read(self, spark: SparkSession) -> DataFrame:
         """The elements of all segments."""
-        paths = [f"{self.root}/{each.name}" for each in self.segments]
+        paths = [f"{self.root}/{segment.name}" for segment in self.segments]
         rows = spark.read.schema(INTAKE).parquet(*paths)
         return rows.filter(F.col("reason").isNull()).select(*ELEMENT_FIELDS)
 
@@ -96,7 +96,7 @@ class Buffer:
 
     def without_before(self, opening_ms: int) -> "Buffer":
         """The buffer less the segments that no window from `opening_ms` on can need."""
-        kept = tuple(each for each in self.segments if each.latest_ms > opening_ms)
+        kept = tuple(segment for segment in self.segments if segment.latest_ms > opening_ms)
         return replace(self, segments=kept)
 
 
@@ -127,12 +127,12 @@ class _Judgement:
             F.expr("count_if(reason IS NOT NULL) AS bad"),
             F.expr(f"min(CASE WHEN {self._element} THEN time END) AS earliest"),
             F.expr(f"max(CASE WHEN {self._element} THEN time END) AS latest"),
-            *(self._latest_of(place, name) for place, name in enumerate(self.streams)),
+            *(self._latest_of(number, name) for number, name in enumerate(self.streams)),
         ]
 
-    def _latest_of(self, place: int, name: str) -> Column:
+    def _latest_of(self, number: int, name: str) -> Column:
         mine = F.expr(self._element) & (F.col(STREAM) == name)
-        return F.max(F.when(mine, F.col(TIME))).alias(f"latest{place}")
+        return F.max(F.when(mine, F.col(TIME))).alias(f"latest{number}")
 
     def kept(self, batch: DataFrame) -> DataFrame:
         """The elements, and the quarantined with their raw text and reason."""
@@ -149,7 +149,7 @@ class _Judgement:
 
 
 def _intake(metrics: dict[str, int | None], streams: tuple[str, ...]) -> Intake:
-    times = {name: metrics[f"latest{place}"] for place, name in enumerate(streams)}
+    times = {name: metrics[f"latest{number}"] for number, name in enumerate(streams)}
     return Intake(
         elements=metrics["elements"] or 0,
         needed=metrics["needed"] or 0,

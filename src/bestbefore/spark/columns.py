@@ -1,29 +1,31 @@
 """The columns that the data plane carries, and how they are named.
 
 A SPARQL variable `?user` is the column `?user`, so that no variable can collide with the engine's
-own columns, which have plain names.
+own columns, which have plain names. Where rows carry the number of an evaluation, those inside a
+WINDOW clause carry the window's own number; `content` makes the one of the other. With one window
+the two are equal.
 """
 
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
-WINDOW = "window"
+EVALUATION = "evaluation"
 TIME = "time"
 STREAM = "stream"
 EVENT = "event"
-FROM_WINDOW = "from_window"
-TO_WINDOW = "to_window"
+FROM_EVALUATION = "from_evaluation"
+TO_EVALUATION = "to_evaluation"
 MAPPINGS = "mappings"
 REMAINING = "remaining"
 FRESH = "fresh"
-# The place of a mapping in the order that ORDER BY asks for.
-PLACE = "place"
+# The position of a mapping in the order that ORDER BY asks for.
+POSITION = "position"
 # What tells one mapping from all others, where BNODE must know.
 SOLUTION = "solution"
 GRAPH = "graph"
 # The time of an evaluation, and that after which its windows begin.
 AT = "at"
 OPENING = "opening"
-# The places of a triple.
+# The parts of a triple.
 TRIPLE = ("s", "p", "o")
 
 ELEMENTS = StructType(

@@ -12,8 +12,15 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import FROM_WINDOW, STREAM, TIME, TO_WINDOW, TRIPLE, WINDOW
-from bestbefore.windows import Instants, SlidingWindow
+from bestbefore.spark.columns import (
+    EVALUATION,
+    FROM_EVALUATION,
+    STREAM,
+    TIME,
+    TO_EVALUATION,
+    TRIPLE,
+)
+from bestbefore.windows import Instants, SlidingWindow, Symbol
 
 
 @dataclass(frozen=True)
@@ -33,69 +40,57 @@ class WindowContent:
     last: int
     together: bool = False
 
-    def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
-        """The frame partitioned by columns, unless all rows stay together."""
-        return frame.coalesce(1) if self.together else frame.repartition(*columns)
-
-    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
-        """The wanted triples: `places`, `time`, and the range of due windows they count in."""
+    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
+        """The wanted triples: `parts`, `time`, and the range of due windows they count in."""
         opening, _ = self.window.bounds(self.first)
         _, closing = self.window.bounds(self.last)
         elements = self.elements.coalesce(1) if self.together else self.elements
         inside = elements.filter(f"{TIME} > {opening} AND {TIME} <= {closing}").filter(wanted)
-        same = f"PARTITION BY {', '.join(places)}" if places else ""
+        same = f"PARTITION BY {', '.join(parts)}" if parts else ""
         occurrences = inside.selectExpr(
-            *places, TIME, f"lead({TIME}) OVER ({same} ORDER BY {TIME}) AS next_{TIME}"
+            *parts, TIME, f"lead({TIME}) OVER ({same} ORDER BY {TIME}) AS next_{TIME}"
         )
+        first, last = self.window.first_with(Symbol(TIME)), self.window.last_with(Symbol(TIME))
+        next_ = self.window.first_with(Symbol(f"next_{TIME}"))
         return occurrences.selectExpr(
-            *places,
+            *parts,
             TIME,
-            f"greatest({self._first_with(TIME)}, {self.first}L) AS {FROM_WINDOW}",
-            f"least({self._last_with(TIME)}, {self._first_with(f'next_{TIME}')} - 1, {self.last}L)"
-            f" AS {TO_WINDOW}",
-        ).filter(f"{FROM_WINDOW} <= {TO_WINDOW}")
+            f"greatest({first}, {self.first}L) AS {FROM_EVALUATION}",
+            f"least({last}, {next_ - 1}, {self.last}L) AS {TO_EVALUATION}",
+        ).filter(f"{FROM_EVALUATION} <= {TO_EVALUATION}")
 
     def span(self) -> DataFrame:
         """One row with the range of all due windows."""
-        span = {FROM_WINDOW: pa.array([self.first]), TO_WINDOW: pa.array([self.last])}
+        span = {FROM_EVALUATION: pa.array([self.first]), TO_EVALUATION: pa.array([self.last])}
         # As data, not as literals: Spark 4 loses columns when it explodes a constant.
         frame = self.elements.sparkSession.createDataFrame(pa.table(span))
         return frame.coalesce(1) if self.together else frame
 
     def remaining(self, window: str) -> str:
-        """L = ⌈(time + ω − c)/β⌉ with c = t0 + i·β (equation 3 of acqua), for window i."""
-        return f"({self._last_with(TIME)} - {window} + 1)"
-
-    def _first_with(self, time: str) -> str:
-        """The first window that closes at `time` or later."""
-        return _ceiling_division(f"({time} - {self.window.t0_ms})", self.window.slide_ms)
-
-    def _last_with(self, time: str) -> str:
-        """The last window that opens before `time`."""
-        beyond = f"({time} - {self.window.t0_ms} + {self.window.width_ms})"
-        return f"({_ceiling_division(beyond, self.window.slide_ms)} - 1)"
+        """L of a mapping's time, in SQL, counted from a window by its number."""
+        return str(self.window.remaining(Symbol(TIME), self.window.closing(Symbol(window))))
 
     def changes(self) -> DataFrame:
-        """The windows, `window`, whose content differs from that of the window before.
+        """The numbers, `evaluation`, of windows whose content differs from that of the one before.
 
         The content of the window before the first is looked at too: give it one earlier.
         """
-        order = "OVER (PARTITION BY s, p, o ORDER BY from_window)"
+        order = "OVER (PARTITION BY s, p, o ORDER BY from_evaluation)"
         runs = self.triples(F.lit(True)).selectExpr(  # noqa: FBT003
-            FROM_WINDOW,
-            TO_WINDOW,
-            f"lag({TO_WINDOW}) {order} AS earlier",
-            f"lead({FROM_WINDOW}) {order} AS later",
+            FROM_EVALUATION,
+            TO_EVALUATION,
+            f"lag({TO_EVALUATION}) {order} AS earlier",
+            f"lead({FROM_EVALUATION}) {order} AS later",
         )
-        came = f"IF(earlier IS NULL OR earlier < {FROM_WINDOW} - 1, {FROM_WINDOW}, NULL)"
-        went = f"IF(later IS NULL OR later > {TO_WINDOW} + 1, {TO_WINDOW} + 1, NULL)"
-        changed = runs.selectExpr(f"explode(array({came}, {went})) AS {WINDOW}").distinct()
-        return changed.filter(f"{WINDOW} > {self.first} AND {WINDOW} <= {self.last}")
+        came = f"IF(earlier IS NULL OR earlier < {FROM_EVALUATION} - 1, {FROM_EVALUATION}, NULL)"
+        went = f"IF(later IS NULL OR later > {TO_EVALUATION} + 1, {TO_EVALUATION} + 1, NULL)"
+        changed = runs.selectExpr(f"explode(array({came}, {went})) AS {EVALUATION}").distinct()
+        return changed.filter(f"{EVALUATION} > {self.first} AND {EVALUATION} <= {self.last}")
 
     def filled(self) -> DataFrame:
-        """The windows, `window`, that have any content."""
-        ranges = self.triples(F.lit(True)).select(FROM_WINDOW, TO_WINDOW).distinct()  # noqa: FBT003
-        spread = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
+        """The numbers, `evaluation`, of the windows that have any content."""
+        ranges = self.triples(F.lit(True)).select(FROM_EVALUATION, TO_EVALUATION).distinct()  # noqa: FBT003
+        spread = f"explode(sequence({FROM_EVALUATION}, {TO_EVALUATION})) AS {EVALUATION}"
         return ranges.selectExpr(spread).distinct()
 
 
@@ -113,82 +108,67 @@ class WindowContents:
     last: int
     together: bool = False
 
-    def of(self, place: int) -> WindowContent:
-        """The windows at a place of the query that these evaluations see, by their own numbers."""
+    def of(self, window: int) -> WindowContent:
+        """What these evaluations see of a window of the query, by its own numbers."""
         elements = self.elements
         if STREAM in elements.columns:
-            elements = elements.filter(F.col(STREAM).isin(*self.streams[place]))
+            elements = elements.filter(F.col(STREAM).isin(*self.streams[window]))
         return WindowContent(
             elements,
-            self.instants.windows[place],
-            self.instants.index(place, self.first),
-            self.instants.index(place, self.last),
+            self.instants.windows[window],
+            self.instants.index(window, self.first),
+            self.instants.index(window, self.last),
             together=self.together,
         )
 
-    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
         """The wanted triples of any window, with the range of evaluations that see them."""
         frames = [
-            self._seen(self.of(place).triples(wanted, places), place, places)
-            for place in range(len(self.instants.windows))
+            self._seen(self.of(window).triples(wanted, parts), window, parts)
+            for window in range(len(self.instants.windows))
         ]
         return reduce(DataFrame.unionByName, frames)
 
-    def _seen(self, triples: DataFrame, place: int, places: Sequence[str]) -> DataFrame:
-        first, last = self._range(place)
+    def _seen(self, triples: DataFrame, window: int, parts: Sequence[str]) -> DataFrame:
+        first, last = self._range(window)
         return triples.selectExpr(
-            *places, TIME, f"{first} AS {FROM_WINDOW}", f"{last} AS {TO_WINDOW}"
+            *parts, TIME, f"{first} AS {FROM_EVALUATION}", f"{last} AS {TO_EVALUATION}"
         )
 
     def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
         """The frame partitioned by columns, unless all rows stay together."""
         return frame.coalesce(1) if self.together else frame.repartition(*columns)
 
-    def evaluations(self, place: int) -> str:
-        """The evaluations, in SQL, that see windows `from_window` to `to_window` at a place."""
-        first, last = self._range(place)
+    def evaluations(self, window: int) -> str:
+        """The evaluations, in SQL, that see `from_evaluation` to `to_evaluation` of a window."""
+        first, last = self._range(window)
         return f"sequence({first}, {last})"
 
-    def _range(self, place: int) -> tuple[str, str]:
-        stride, offset = self.instants.stride(place), self.instants.offset(place)
-        first = f"greatest({FROM_WINDOW} * {stride}L + {offset}L, {self.first}L)"
-        last = f"least({TO_WINDOW} * {stride}L + {stride + offset - 1}L, {self.last}L)"
-        return first, last
+    def _range(self, window: int) -> tuple[str, str]:
+        first = self.instants.first_seeing(window, Symbol(FROM_EVALUATION))
+        last = self.instants.last_seeing(window, Symbol(TO_EVALUATION))
+        return f"greatest({first}, {self.first}L)", f"least({last}, {self.last}L)"
 
-    def seeing(self, windows: DataFrame, place: int, *, first_only: bool = False) -> DataFrame:
-        """The evaluations, `window`, that see some windows of a place, or see them first."""
-        stride, offset = self.instants.stride(place), self.instants.offset(place)
-        first = f"{WINDOW} * {stride}L + {offset}L"
-        if first_only or stride == 1:
-            found = windows.selectExpr(f"{first} AS {WINDOW}")
-        else:
-            found = windows.selectExpr(
-                f"explode(sequence({first}, {first} + {stride - 1}L)) AS {WINDOW}"
-            )
-        return found.filter(f"{WINDOW} BETWEEN {self.first} AND {self.last}").distinct()
+    def seeing(self, numbers: DataFrame, window: int, *, first_only: bool = False) -> DataFrame:
+        """The evaluations, `evaluation`, that see some numbers of a window, or see them first."""
+        first, last = (
+            see(window, Symbol(EVALUATION))
+            for see in (self.instants.first_seeing, self.instants.last_seeing)
+        )
+        seen = f"sequence({first}, {first if first_only else last})"
+        found = numbers.selectExpr(f"explode({seen}) AS {EVALUATION}")
+        return found.filter(f"{EVALUATION} BETWEEN {self.first} AND {self.last}").distinct()
 
-    def own_number(self, place: int, evaluation: str) -> str:
-        """The window at a place, in SQL, that an evaluation sees."""
-        stride, offset = self.instants.stride(place), self.instants.offset(place)
-        if stride == 1:
-            return f"({evaluation} - {offset}L)"
-        steps = f"({evaluation} - {offset}L)"
-        return f"(({steps} - pmod({steps}, {stride}L)) div {stride}L)"
+    def own_number(self, window: int, evaluation: str) -> str:
+        """The number of a window, in SQL, that an evaluation sees."""
+        return str(self.instants.index(window, Symbol(evaluation)))
 
     def taking_place(self) -> str:
         """The condition, in SQL, that an evaluation takes place."""
-        places = range(len(self.instants.windows))
-        tests = [
-            f"pmod({WINDOW} - {self.instants.offset(each)}L, {self.instants.stride(each)}L) = 0"
-            for each in places
-        ]
-        return (
-            "true"
-            if any(self.instants.stride(each) == 1 for each in places)
-            else " OR ".join(tests)
+        instants, windows = self.instants, range(len(self.instants.windows))
+        if any(instants.stride(window) == 1 for window in windows):
+            return "TRUE"
+        return " OR ".join(
+            f"{(Symbol(EVALUATION) - instants.offset(window)) % instants.stride(window)} = 0"
+            for window in windows
         )
-
-
-def _ceiling_division(dividend: str, divisor: int) -> str:
-    """⌈dividend / divisor⌉ in whole numbers: doubles would lose milliseconds of far times."""
-    return f"(({dividend} + pmod(-{dividend}, {divisor}L)) div {divisor}L)"

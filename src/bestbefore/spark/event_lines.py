@@ -82,7 +82,7 @@ def json_object(text: Column, fields: tuple[str, ...]) -> Column:
     """
     item = StructType([StructField(name, StringType()) for name in fields])
     items = F.from_json(F.concat(F.lit("["), text, F.lit("]")), ArrayType(item))
-    return ntriples.computed_once(items, lambda each: F.when(F.size(each) == 1, F.get(each, 0)))
+    return ntriples.computed_once(items, lambda read: F.when(F.size(read) == 1, F.get(read, 0)))
 
 
 def elements_of(stream: DataFrame) -> DataFrame:
@@ -96,7 +96,7 @@ def elements_of(stream: DataFrame) -> DataFrame:
             f"written as in N-Triples, and has: {', '.join(stream.columns)}"
         )
     terms = [F.col(name).cast("string").alias(name) for name in "spo"]
-    wrong = reduce(or_, (~F.is_valid_utf8(each) for each in terms))
+    wrong = reduce(or_, (~F.is_valid_utf8(term) for term in terms))
     rows = renamed.select(_stamp(renamed), *terms, F.when(wrong, NOT_UTF8).alias(REASON))
     shown = [F.make_valid_utf8(name).alias(name) for name in "spo"]
     raw = F.to_json(F.struct(F.col(STAMP).alias("time"), *shown))
@@ -111,7 +111,7 @@ def _stamp(stream: DataFrame) -> Column:
 
 def _from_tsv(lines: DataFrame, unit: TimestampUnit) -> DataFrame:
     parts = F.split("raw", "\t")
-    columns = [F.get(parts, place).alias(name) for place, name in enumerate((STAMP, *"spo"))]
+    columns = [F.get(parts, number).alias(name) for number, name in enumerate((STAMP, *"spo"))]
     short = F.when(F.size(parts) != 4, "not four fields separated by tabs: ts, s, p, o")
     rows = lines.select("raw", *columns, F.coalesce(REASON, short).alias(REASON))
     return _one_triple(timed(rows, "raw", unit=unit))

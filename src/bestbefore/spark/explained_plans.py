@@ -1,8 +1,10 @@
 """The Spark plans of a query's two jobs, as text for people."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import zip_longest
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from bestbefore.query import (
     ContinuousQuery,
@@ -14,55 +16,72 @@ from bestbefore.query import (
 )
 from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.answers import answer_job, evaluations
-from bestbefore.spark.columns import AT, FRESH, OPENING, TIME, TRIPLE, WINDOW, column_of
+from bestbefore.spark.columns import AT, ELEMENTS, EVALUATION, FRESH, OPENING, TRIPLE, column_of
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import tune
-from bestbefore.spark.sql import name, quote
+from bestbefore.spark.sql import name
 from bestbefore.spark.static_graphs import StaticGraphs
 from bestbefore.spark.window_mappings import window_job
 from bestbefore.windows import Instants, SlidingWindow
 
 Sections = list[tuple[str, str]]
 _WIDTH = 160
+_BRANCHES = " :+-"
+_KEPT = "InMemoryRelation"
 
 
 def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan) -> Sections:
     """The Spark plans of the two jobs, over stand-ins for buffer, view and due windows."""
     session = tune(spark.newSession())
-    instants = Instants(tuple(_stand_in(part.window) for part in plan.windows))
-    # An empty or literal table would be optimised away, and the plan with it.
-    rows = session.range(1)
-    elements = rows.selectExpr(f"id AS {TIME}", *_texts(TRIPLE))
-    streams = tuple(part.window.streams for part in plan.windows)
-    contents = WindowContents(elements, instants, streams, 1, 1)
+    instants = Instants(tuple(_stand_in(each.window) for each in plan.windows))
+    streams = tuple(each.window.streams for each in plan.windows)
+    contents = WindowContents(_table(session, ELEMENTS), instants, streams, 1, 1)
     job_a = window_job(plan, contents)
-    due = rows.selectExpr(f"id AS {WINDOW}", f"id AS {AT}", f"id AS {OPENING}")
-    answers = answer_job(
-        query,
-        plan,
-        contents,
-        mappings=job_a.mappings,
-        slices=[_slice(rows, service) for service in plan.services],
-        due=due,
-        static=_static(query, rows),
-    )
-    return [
-        ("Spark job A: windows and key statistics", _plan(job_a.statistics)),
-        ("Spark job B: join and answers", _plan(evaluations(answers, due, contents))),
-    ]
+    # Job B reads the mappings that job A kept.
+    job_a.persist()
+    try:
+        due = _table(session, f"{EVALUATION} BIGINT, {AT} BIGINT, {OPENING} BIGINT")
+        answers = answer_job(
+            query,
+            plan,
+            contents,
+            mappings=job_a.mappings,
+            slices=[_table(session, _slice_schema(each)) for each in plan.services],
+            due=due,
+            static=_static(session, query),
+        )
+        shown = set[str]()
+        return [
+            ("Spark job A: windows and key statistics", _plan(job_a.statistics, shown)),
+            ("Spark job B: join and answers", _plan(evaluations(answers, due, contents), shown)),
+        ]
+    finally:
+        job_a.unpersist()
 
 
-def _static(query: ContinuousQuery, rows: DataFrame) -> StaticGraphs:
+def _table(session: SparkSession, schema: StructType | str) -> DataFrame:
+    """A table of which Spark knows no more than its columns.
+
+    An empty or literal one would be optimised away, and the plan with it.
+    """
+    return session.createDataFrame(session.sparkContext.emptyRDD(), schema)
+
+
+def _static(session: SparkSession, query: ContinuousQuery) -> StaticGraphs:
     return StaticGraphs(
-        default=rows.selectExpr(*_texts(TRIPLE)),
-        named=rows.selectExpr(*_texts(("g", *TRIPLE))),
-        names=tuple(encode(IRI(name)) for name in query.named_graphs),
+        default=_table(session, _texts(TRIPLE)),
+        named=_table(session, _texts(("g", *TRIPLE))),
+        names=tuple(encode(IRI(each)) for each in query.named_graphs),
     )
 
 
-def _texts(columns: Iterable[str]) -> list[str]:
-    # No two columns alike: what is known of one would decide what is asked of another.
-    return [f"concat(id, {quote(column)}) AS {name(column)}" for column in columns]
+def _texts(columns: Iterable[str]) -> str:
+    return ", ".join(f"{name(each)} STRING" for each in columns)
+
+
+def _slice_schema(plan: ServicePlan) -> str:
+    texts = _texts(column_of(each.name) for each in plan.variables)
+    return f"{EVALUATION} BIGINT, {FRESH} DOUBLE, {texts}"
 
 
 def _stand_in(window: NamedWindow) -> SlidingWindow:
@@ -71,11 +90,21 @@ def _stand_in(window: NamedWindow) -> SlidingWindow:
             return SlidingWindow(width, slide)
 
 
-def _slice(rows: DataFrame, plan: ServicePlan) -> DataFrame:
-    texts = _texts(column_of(variable.name) for variable in plan.variables)
-    return rows.selectExpr(f"id AS {WINDOW}", f"double(id) AS {FRESH}", *texts)
-
-
-def _plan(frame: DataFrame) -> str:
+def _plan(frame: DataFrame, shown: set[str]) -> str:
     lines = str(frame._jdf.queryExecution().simpleString()).splitlines()
-    return "\n".join(line if len(line) <= _WIDTH else f"{line[:_WIDTH]} …" for line in lines)
+    once = _once(lines, shown)
+    return "\n".join(line if len(line) <= _WIDTH else f"{line[:_WIDTH]} …" for line in once)
+
+
+def _once(lines: list[str], shown: set[str]) -> Iterator[str]:
+    """The lines of a plan, without how kept mappings are computed where that was shown before."""
+    hidden: int | None = None
+    for line, below in zip_longest(lines, lines[1:], fillvalue=""):
+        depth = len(line) - len(line.lstrip(_BRANCHES))
+        if hidden is not None and depth > hidden:
+            continue
+        yield line
+        computed = below.lstrip(_BRANCHES)
+        hidden = depth if _KEPT in line and computed in shown else None
+        if _KEPT in line:
+            shown.add(computed)

@@ -13,19 +13,34 @@ from typing import assert_never
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    DataType,
+    DecimalType,
+    DoubleType,
+    FloatType,
+    MapType,
+    StringType,
+    StructType,
+    TimestampType,
+    VariantType,
+)
 
 from bestbefore.errors import InputError, nearest
 from bestbefore.rdf.lexical_forms import LEXICAL_FORMS, LexicalForm
 from bestbefore.rdf.mapping import LiteralColumn, ObjectMap, RowMapping, Template, TripleMap
 from bestbefore.rdf.terms import IRI, XSD, Literal, encode
-from bestbefore.spark.column_text import is_text, quoted, text_of
 from bestbefore.spark.event_lines import NOT_UTF8, json_object, text_lines
 from bestbefore.spark.intake import REASON, STAMP, TRIPLES, TimestampUnit, intake_of, timed
+from bestbefore.spark.sql import name as quoted
+from bestbefore.spark.terms import percent_encoded
 
 # The column for rows that a reader could not make sense of; no header can name a column so.
 MALFORMED = "bestbefore\nmalformed"
 _ROW = "row"
 _SHOWN = 40
+_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 
 @dataclass(frozen=True)
@@ -39,10 +54,10 @@ class MappedColumns:
         """The intake rows of a frame that has the columns of the mapping."""
         self._check(frame)
         kinds = {name: frame.schema[name].dataType for name in self.mapping.columns}
-        row = F.struct(*(text_of(name, kind).alias(name) for name, kind in kinds.items()))
+        row = F.struct(*(_text_of(name, kind).alias(name) for name, kind in kinds.items()))
         malformed = F.col(quoted(MALFORMED)) if MALFORMED in frame.columns else F.lit(None)
-        texts = [F.col(quoted(name)).cast("string") for name in kinds if is_text(kinds[name])]
-        wrong = reduce(or_, (~F.is_valid_utf8(each) for each in texts), F.lit(False))  # noqa: FBT003
+        texts = [F.col(quoted(name)).cast("string") for name in kinds if _is_text(kinds[name])]
+        wrong = reduce(or_, (~F.is_valid_utf8(text) for text in texts), F.lit(False))  # noqa: FBT003
         reason = F.when(malformed.isNotNull(), "the row is malformed").when(wrong, NOT_UTF8)
         rows = frame.select(
             row.alias(_ROW), malformed.cast("string").alias("raw"), reason.alias(REASON)
@@ -78,7 +93,7 @@ def _mapped(
     """The intake rows of `row`, a struct of strings, with a reason where it cannot be used."""
     reason = F.coalesce(REASON, *_missing(mapping), *_misfits(mapping))
     found = F.array(*map(_triple, mapping.triples))
-    complete = F.filter(found, lambda each: each["s"].isNotNull() & each["o"].isNotNull())
+    complete = F.filter(found, lambda triple: triple["s"].isNotNull() & triple["o"].isNotNull())
     events = timed(rows.withColumn(STAMP, _value(mapping.timestamp)), identity, unit=unit)
     events = events.withColumn(REASON, reason).withColumn(TRIPLES, complete)
     return intake_of(events, unit, raw=F.coalesce("raw", F.to_json(_ROW)))
@@ -91,25 +106,29 @@ def _missing(mapping: RowMapping) -> Iterator[Column]:
 
 
 def _misfits(mapping: RowMapping) -> Iterator[Column]:
-    literals = (each.object for each in mapping.triples)
-    typed = {each: None for each in literals if isinstance(each, LiteralColumn)}
-    for each in typed:
-        if form := LEXICAL_FORMS.get(each.datatype):
-            value, kind = _value(each.column), each.datatype.replace(XSD, "xsd:")
-            what = F.lit(f"the column {each.column!r} holds no {kind}: ")
+    literals = (triple.object for triple in mapping.triples)
+    typed = {literal: None for literal in literals if isinstance(literal, LiteralColumn)}
+    for literal in typed:
+        if form := LEXICAL_FORMS.get(literal.datatype):
+            value, kind = _value(literal.column), literal.datatype.replace(XSD, "xsd:")
+            what = F.lit(f"the column {literal.column!r} holds no {kind}: ")
             yield F.when(~_fits(value, form), F.concat(what, F.substring(value, 1, _SHOWN)))
 
 
 def _value(name: str) -> Column:
     """The text in a column; null if it is empty."""
-    return F.nullif(F.col(_ROW).getField(name), F.lit(""))
+    return F.expr(_value_sql(name))
 
 
-def _triple(each: TripleMap) -> Column:
+def _value_sql(name: str) -> str:
+    return f"nullif({_ROW}.{quoted(name)}, '')"
+
+
+def _triple(mapped: TripleMap) -> Column:
     return F.struct(
-        _iri(each.subject).alias("s"),
-        F.lit(encode(IRI(each.predicate))).alias("p"),
-        _object(each.object).alias("o"),
+        _iri(mapped.subject).alias("s"),
+        F.lit(encode(IRI(mapped.predicate))).alias("p"),
+        _object(mapped.object).alias("o"),
     )
 
 
@@ -124,17 +143,9 @@ def _object(node: ObjectMap) -> Column:
 
 
 def _iri(template: Template) -> Column:
-    pieces = [F.lit(each) for each in template.pieces]
-    pieces[1::2] = [_percent_encoded(_value(each)) for each in template.columns]
+    pieces = [F.lit(piece) for piece in template.pieces]
+    pieces[1::2] = [F.expr(percent_encoded(_value_sql(column))) for column in template.columns]
     return F.concat(F.lit("<"), *pieces, F.lit(">"))
-
-
-def _percent_encoded(text: Column) -> Column:
-    """All but letters, digits, `-`, `.`, `_` and `~`; Spark encodes as HTML forms do."""
-    encoded = F.url_encode(text)
-    for form, standard in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
-        encoded = F.replace(encoded, F.lit(form), F.lit(standard))
-    return encoded
 
 
 def _fits(value: Column, form: LexicalForm) -> Column:
@@ -147,3 +158,29 @@ def _fits(value: Column, form: LexicalForm) -> Column:
         day = value.substr(1, len("2026-01-01")).try_cast("date")
         fits = fits & (~value.rlike(r"^\d{4}-") | day.isNotNull())
     return fits
+
+
+def _is_text(kind: DataType) -> bool:
+    """Whether a column of the type holds bytes that may be no UTF-8."""
+    return isinstance(kind, StringType | BinaryType)
+
+
+def _text_of(name: str, kind: DataType) -> Column:
+    """The values of a column as XML Schema writes them, whatever the session's settings are."""
+    column = F.col(quoted(name))
+    match kind:
+        case StringType() | BinaryType():
+            return F.make_valid_utf8(column.cast("string"))
+        case TimestampType():
+            # A plain cast would write the session's own time zone.
+            utc = F.expr(f"timestampadd(MICROSECOND, unix_micros({quoted(name)}), {_EPOCH})")
+            local = F.replace(utc.cast("string"), F.lit(" "), F.lit("T"))
+            return F.concat(local, F.lit("Z"))
+        case DecimalType():
+            # A plain cast may write an exponent.
+            return F.replace(F.format_number(column, kind.scale), F.lit(","), F.lit(""))
+        case FloatType() | DoubleType():
+            return F.replace(column.cast("string"), F.lit("Infinity"), F.lit("INF"))
+        case ArrayType() | MapType() | StructType() | VariantType():
+            return F.to_json(column)
+    return column.cast("string")

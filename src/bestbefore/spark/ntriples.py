@@ -5,6 +5,9 @@ from collections.abc import Callable
 from pyspark.sql import Column
 from pyspark.sql import functions as F  # noqa: N812
 
+from bestbefore.rdf.iris import IRI_SCHEME, NOT_IN_IRI
+from bestbefore.rdf.terms import XSD_STRING
+
 # The number of no character, such as half of a surrogate pair, is no escape.
 _UCHAR = (
     r"\\u(?![Dd][89A-Fa-f])[0-9A-Fa-f]{4}"
@@ -13,7 +16,7 @@ _UCHAR = (
 # No escape brings a character into an IRI that may not stand in it.
 _FORBIDDEN = r"(?:[01][0-9A-Fa-f]|2[02]|3[CcEe]|5[CcEe]|60|7[B-Db-d])"
 _IRI_UCHAR = rf"(?!\\(?:u|U0000)00{_FORBIDDEN})(?:{_UCHAR})"
-_IRI = rf'<[A-Za-z][A-Za-z0-9+.\-]*:(?:[^\x00-\x20<>"{{}}|^`\\]++|{_IRI_UCHAR})*+>'
+_IRI = rf"<{IRI_SCHEME}(?:[^{NOT_IN_IRI}]++|{_IRI_UCHAR})*+>"
 _BLANK = r"_:[\p{L}\p{N}_](?:[\p{L}\p{N}_.\-]*[\p{L}\p{N}_\-])?"
 _STRING = rf'"(?:[^"\\\n\r]++|\\[tbnrf"\'\\]|{_UCHAR})*+"'
 _LITERAL = rf"{_STRING}(?:\^\^{_IRI}|@[A-Za-z]{{1,8}}(?:-[A-Za-z0-9]{{1,8}})*+)?"
@@ -30,7 +33,7 @@ OBJECT = rf"^(?:{_IRI}|{_BLANK}|{_LITERAL})\z"
 
 _PIECES = rf"(?s){_UCHAR}|\\.|[^\\]+"
 _LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
-_STRING_TYPE = r'"\^\^<http://www\.w3\.org/2001/XMLSchema#string>$'
+_STRING_TYPE = rf'"\^\^<\Q{XSD_STRING}\E>$'
 
 
 def triples_of(document: Column, *, graphs: bool = False) -> Column:
@@ -49,9 +52,9 @@ def triples_of(document: Column, *, graphs: bool = False) -> Column:
     return computed_once(
         parts,
         lambda found: F.when(
-            F.forall(found, lambda each: F.size(each) == 3),
+            F.forall(found, lambda terms: F.size(terms) == 3),
             F.when(only_plain_iris, F.transform(found, _triple)).otherwise(
-                F.transform(found, lambda each: _triple(F.transform(each, canonical)))
+                F.transform(found, lambda terms: _triple(F.transform(terms, canonical)))
             ),
         ),
     )
@@ -63,7 +66,7 @@ def computed_once(value: Column, use: Callable[[Column], Column]) -> Column:
 
 
 def _triple(terms: Column) -> Column:
-    return F.struct(*(F.get(terms, place).alias(name) for place, name in enumerate("spo")))
+    return F.struct(*(F.get(terms, number).alias(name) for number, name in enumerate("spo")))
 
 
 def canonical(term: Column) -> Column:

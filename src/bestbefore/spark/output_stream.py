@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 
 import pyarrow as pa
@@ -10,9 +11,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query import Ask, ContinuousQuery, OutputOperator
+from bestbefore.spark.columns import EVALUATION, FRESH, POSITION
+from bestbefore.spark.sql import quoted
 
-# The number of the evaluation, the probability that the row is fresh, its place in the order.
-OWN = ("#", "~", "+")
+OWN = (EVALUATION, FRESH, POSITION)
+"""What a row of an answer has beside its answer columns.
+
+The evaluation, how probably the row is fresh, and its position in the order, if it has one.
+"""
+
 _WEIGHT, _NEXT = "weight", "next"
 
 
@@ -27,25 +34,24 @@ def to_stream(
 
     ISTREAM gives the rows that the evaluation before did not have, DSTREAM those that it no longer
     has; a row that is there three times and was there once came twice. `previous` are the rows of
-    the last evaluation before `answered`, without its number.
+    the last evaluation before `answered`, answer columns only.
     """
     if operator is OutputOperator.RSTREAM or not answered:
         return rows
-    names = [name for name in rows.columns if name not in OWN]
-    now = rows.select("#", *names, "~", F.lit(1).alias(_WEIGHT))
-    parts = [now, _before(rows, names, answered)]
+    names = [column for column in rows.columns if column not in OWN]
+    parts = [_weighed(rows, EVALUATION, names, 1), _before(rows, names, answered)]
     if previous is not None:
-        first = previous.select(F.lit(answered[0]).cast("long").alias("#"), *names)
-        parts.append(_negative(first, names))
-    weighed = parts[0]
-    for part in parts[1:]:
-        weighed = weighed.unionByName(part)
-    totals = weighed.groupBy("#", *names).agg(F.sum(_WEIGHT).alias(_WEIGHT), F.max("~").alias("~"))
+        parts.append(_weighed(previous.toDF(*names), f"{answered[0]}L", names, -1))
     sign = 1 if operator is OutputOperator.ISTREAM else -1
-    copies = F.expr(f"explode(sequence(1L, {sign} * {_WEIGHT}))").alias("copy")
-    changed = totals.filter(f"{sign} * {_WEIGHT} > 0")
-    place = F.lit(None).cast("int").alias("+")
-    return changed.select("#", "~", place, *names, copies).drop("copy")
+    changed = (
+        reduce(DataFrame.unionByName, parts)
+        .groupBy(EVALUATION, *quoted(names))
+        .agg(F.sum(_WEIGHT).alias(_WEIGHT), F.max(FRESH).alias(FRESH))
+        .filter(f"{sign} * {_WEIGHT} > 0")
+    )
+    copies = f"explode(sequence(1L, {sign} * {_WEIGHT})) AS copy"
+    position = f"CAST(NULL AS INT) AS {POSITION}"
+    return changed.selectExpr(EVALUATION, FRESH, position, *quoted(names), copies).drop("copy")
 
 
 def _before(rows: DataFrame, names: list[str], answered: Sequence[int]) -> DataFrame:
@@ -53,18 +59,23 @@ def _before(rows: DataFrame, names: list[str], answered: Sequence[int]) -> DataF
     pairs = list(pairwise(answered))
     table = pa.table(
         {
-            "#": pa.array([each for each, _ in pairs], pa.int64()),
-            _NEXT: pa.array([each for _, each in pairs], pa.int64()),
+            EVALUATION: pa.array([earlier for earlier, _ in pairs], pa.int64()),
+            _NEXT: pa.array([later for _, later in pairs], pa.int64()),
         }
     )
     following = rows.sparkSession.createDataFrame(table).hint("shuffle_hash")
-    shifted = rows.join(following, "#").select(F.col(_NEXT).alias("#"), *names)
-    return _negative(shifted, names)
+    return _weighed(rows.join(following, EVALUATION), _NEXT, names, -1)
 
 
-def _negative(rows: DataFrame, names: list[str]) -> DataFrame:
-    nothing = F.lit(None).cast("double").alias("~")
-    return rows.select("#", *names, nothing, F.lit(-1).alias(_WEIGHT))
+def _weighed(rows: DataFrame, evaluation: str, names: list[str], weight: int) -> DataFrame:
+    """Rows that count for or against an evaluation; how fresh a row was that went says nothing."""
+    fresh = FRESH if weight > 0 else "CAST(NULL AS DOUBLE)"
+    return rows.selectExpr(
+        f"{evaluation} AS {EVALUATION}",
+        *quoted(names),
+        f"{fresh} AS {FRESH}",
+        f"{weight} AS {_WEIGHT}",
+    )
 
 
 @dataclass(frozen=True)
@@ -97,7 +108,7 @@ class LastAnswer:
         try:
             yield to_stream(kept, self.operator, answered=answered, previous=previous)
             if answered:
-                last = kept.filter(f"`#` = {answered[-1]}").drop(*OWN)
+                last = kept.filter(f"{EVALUATION} = {answered[-1]}").drop(*OWN)
                 last.write.mode("overwrite").parquet(f"{self.folder}/{name}")
         finally:
             kept.unpersist()

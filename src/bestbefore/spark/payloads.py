@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
-from bestbefore.rdf import terms
+from bestbefore.rdf.documents import Triple, encoded_triples
 from bestbefore.spark import ntriples
 from bestbefore.spark.columns import EVENT
 from bestbefore.spark.intake import TRIPLES
@@ -41,8 +41,6 @@ _TRIPLE = StructType([StructField(name, StringType()) for name in "spo"])
 _DEEPEST = 500
 _LEVELS = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<down>[\[{])|(?P<up>[\]}])', re.DOTALL)
 
-Triple = tuple[str, str, str]
-
 
 def with_triples(events: DataFrame, document: str, payload: Payload) -> DataFrame:
     """Add an array column of the triples in a column of documents; null where one is wrong."""
@@ -51,7 +49,7 @@ def with_triples(events: DataFrame, document: str, payload: Payload) -> DataFram
     found = ntriples.triples_of(F.col(document), graphs=payload == "nquads")
     has_blank_nodes, scope = F.col(document).contains("_:"), F.hex(EVENT)
     scoped = ntriples.computed_once(
-        found, lambda each: F.when(has_blank_nodes, _scoped(each, scope)).otherwise(each)
+        found, lambda triples: F.when(has_blank_nodes, _scoped(triples, scope)).otherwise(triples)
     )
     return events.withColumn(TRIPLES, scoped)
 
@@ -60,28 +58,11 @@ def triples_of(document: str | None, payload: Payload, event: int) -> list[Tripl
     """The encoded triples of one document, or None if it cannot be read."""
     if document is None or not _is_parsable(document, payload):
         return None
-    scope = f"x{event & 0xFFFFFFFFFFFFFFFF:X}"
-    names: dict[str, str] = {}
-
-    def text(term: object) -> str:
-        if isinstance(term, ox.BlankNode):
-            return f"_:{names.setdefault(term.value, f'b{len(names)}')}{scope}"
-        return _encoded(term)
-
     try:
         quads = ox.parse(document, format=_PARSED[payload])
-        return [(text(each.subject), text(each.predicate), text(each.object)) for each in quads]
+        return encoded_triples(quads, scope=f"{event & 0xFFFFFFFFFFFFFFFF:X}")
     except (SyntaxError, ValueError):
         return None
-
-
-def _encoded(term: object) -> str:
-    match term:
-        case ox.NamedNode():
-            return terms.encode(terms.IRI(term.value))
-        case ox.Literal() if term.direction is None:
-            return terms.encode(terms.Literal(term.value, term.datatype.value, term.language))
-    raise ValueError(f"{term} is no term of an RDF 1.1 triple")
 
 
 def _is_parsable(document: str, payload: Payload) -> bool:
@@ -93,7 +74,10 @@ def _is_parsable(document: str, payload: Payload) -> bool:
         return False
     if document.count("{") + document.count("[") <= _DEEPEST:
         return True
-    steps = (1 if each["down"] else -1 if each["up"] else 0 for each in _LEVELS.finditer(document))
+    steps = (
+        1 if bracket["down"] else -1 if bracket["up"] else 0
+        for bracket in _LEVELS.finditer(document)
+    )
     return max(accumulate(steps), default=0) <= _DEEPEST
 
 
@@ -112,13 +96,13 @@ def _with_parsed(events: DataFrame, document: str, payload: Payload) -> DataFram
 
 def _arrow(found: list[list[Triple] | None]) -> pa.ListArray:
     """Lists of triples as one Arrow column of lists of structs."""
-    flat = [triple for each in found for triple in each or ()]
+    flat = [triple for triples in found for triple in triples or ()]
     columns = zip(*flat, strict=True) if flat else ((), (), ())
     structs = pa.StructArray.from_arrays(
-        [pa.array(each, pa.string()) for each in columns], [*"spo"]
+        [pa.array(terms, pa.string()) for terms in columns], [*"spo"]
     )
-    ends = accumulate((len(each or ()) for each in found), initial=0)
-    missing = pa.array([each is None for each in found])
+    ends = accumulate((len(triples or ()) for triples in found), initial=0)
+    missing = pa.array([triples is None for triples in found])
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), structs, mask=missing)
 
 
@@ -129,7 +113,7 @@ def _scoped(triples: Column, scope: Column) -> Column:
 
     return F.transform(
         triples,
-        lambda each: F.struct(
-            name(each["s"]).alias("s"), each["p"].alias("p"), name(each["o"]).alias("o")
+        lambda triple: F.struct(
+            name(triple["s"]).alias("s"), triple["p"].alias("p"), name(triple["o"]).alias("o")
         ),
     )

@@ -162,23 +162,23 @@ def _strings(names: tuple[str, ...] | list[str]) -> StructType:
 
 
 @contextmanager
-def _named_errors(place: str, spark: SparkSession | None = None) -> Iterator[None]:
+def _named_errors(source: str, spark: SparkSession | None = None) -> Iterator[None]:
     """Say in one line what is wrong with a source."""
     try:
         yield
     except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+        raise InputError(f"{source}: {error}") from None
     except (PySparkException, Py4JJavaError) as error:
         text = str(error)
         if spark is not None and "KAFKA_DATA_SOURCE_NOT_ENABLED" in text:
             package = f"{_KAFKA}:{spark.version}"
             raise InputError(
-                f"{place}: Spark has no Kafka source; start with its package, "
+                f"{source}: Spark has no Kafka source; start with its package, "
                 f"PYSPARK_SUBMIT_ARGS='--packages {package} pyspark-shell' bestbefore run …"
             ) from None
         found = re.search(r"\[[A-Z_.]+\] [^\n]+", text)
         reason = found[0] if found else text.strip().splitlines()[0]
-        raise InputError(f"{place}: {reason}") from None
+        raise InputError(f"{source}: {reason}") from None
 
 
 def file_failure(text: str) -> InputError | None:
@@ -191,7 +191,7 @@ def file_failure(text: str) -> InputError | None:
     if (file := _UNREADABLE.search(text)) is None:
         return None
     causes = _CAUSE.findall(text)
-    if any("MALFORMED_CSV_RECORD" in each for each in causes):
+    if any("MALFORMED_CSV_RECORD" in cause for cause in causes):
         cause = "a CSV row has more columns than Spark reads; see its option maxColumns"
     else:
         cause = causes[-1] if causes else "Spark does not say why"

@@ -4,7 +4,7 @@ Expressions are built as text because every operator of the Column API costs a c
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 
 _fresh = count()
@@ -41,6 +41,16 @@ def name(column: str) -> Cheap:
     return Cheap("`" + column.replace("`", "``") + "`")
 
 
+def quoted(columns: Iterable[str]) -> list[Cheap]:
+    """Columns by their names, as SQL."""
+    return [name(column) for column in columns]
+
+
+def aliased(columns: Mapping[str, str]) -> list[str]:
+    """Columns given as SQL, with their names."""
+    return [f"{sql} AS {name(column)}" for column, sql in columns.items()]
+
+
 def field(struct: Cheap, part: str) -> Cheap:
     """A field of a struct."""
     return Cheap(f"{struct}.{part}")
@@ -73,6 +83,21 @@ def guarded(text: str) -> str:
     return f"CAST(try_to_binary({text}, 'utf-8') AS STRING)"
 
 
-def one_of(value: str, choices: tuple[str, ...]) -> str:
+def one_of(value: str, choices: Iterable[str]) -> str:
     """Whether a value is one of some strings."""
     return f"{value} IN ({', '.join(map(quote, choices))})"
+
+
+def all_of(conditions: Iterable[str]) -> str:
+    """Whether all conditions are true; nothing is asked for where there are none.
+
+    >>> all_of(["a = 1", "b = 2"]), all_of([])
+    ('a = 1 AND b = 2', 'TRUE')
+    """
+    return " AND ".join(conditions) or "TRUE"
+
+
+def has_form(text: str, pattern: str) -> str:
+    """Whether a pattern matches all of a text; Java's `$` would pass over a line break."""
+    whole = quote(rf"^(?:{pattern})\z")
+    return f"{text} RLIKE {whole}"

@@ -9,8 +9,9 @@ import pyoxigraph as ox
 from pyspark.sql import Column, DataFrame, SparkSession
 
 from bestbefore.errors import InputError
-from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
-from bestbefore.spark.columns import FROM_WINDOW, TIME, TO_WINDOW, TRIPLE
+from bestbefore.rdf.documents import Triple, encoded_triples
+from bestbefore.rdf.terms import IRI, encode
+from bestbefore.spark.columns import FROM_EVALUATION, TIME, TO_EVALUATION, TRIPLE
 
 
 @dataclass(frozen=True)
@@ -21,18 +22,18 @@ class StaticGraph:
     first: int
     last: int
 
-    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
+    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
         """The triples that satisfy a condition, in all due windows, without a time."""
         named = ("g",) if "g" in self.rows.columns else ()
         always = (
-            f"{self.first}L AS {FROM_WINDOW}",
-            f"{self.last}L AS {TO_WINDOW}",
+            f"{self.first}L AS {FROM_EVALUATION}",
+            f"{self.last}L AS {TO_EVALUATION}",
             f"CAST(NULL AS BIGINT) AS {TIME}",
         )
-        return self.rows.filter(wanted).selectExpr(*named, *places, *always)
+        return self.rows.filter(wanted).selectExpr(*named, *parts, *always)
 
 
-def read_graph(path: Path, *, iri: str, scope: str) -> list[tuple[str, str, str]]:
+def read_graph(path: Path, *, iri: str, scope: str) -> list[Triple]:
     """The triples of an RDF file as encoded terms; blank nodes are named after the scope.
 
     Relative IRIs are those relative to the graph's own.
@@ -46,10 +47,7 @@ def read_graph(path: Path, *, iri: str, scope: str) -> list[tuple[str, str, str]
         )
     try:
         quads = ox.parse(path=str(path), format=kind, base_iri=iri)
-        return [
-            (_text(quad.subject, scope), _text(quad.predicate, scope), _text(quad.object, scope))
-            for quad in quads
-        ]
+        return encoded_triples(quads, scope=scope)
     except (SyntaxError, ValueError) as error:
         raise InputError(f"{path}: not {kind.name}: {error}") from None
 
@@ -107,14 +105,3 @@ def _table(names: str, rows: set[tuple[str, ...]]) -> pa.Table:
     columns: list[Sequence[str]] = list(zip(*sorted(rows), strict=True)) or [[] for _ in names]
     arrays = [pa.array(column, pa.string()) for column in columns]
     return pa.Table.from_arrays(arrays, names=list(names))
-
-
-def _text(term: object, scope: str) -> str:
-    match term:
-        case ox.NamedNode():
-            return encode(IRI(term.value))
-        case ox.BlankNode():
-            return encode(BlankNode(f"{term.value}x{scope}"))
-        case ox.Literal():
-            return encode(Literal(term.value, term.datatype.value, term.language))
-    raise ValueError(f"{term} is no term of an RDF 1.1 triple")

@@ -79,6 +79,17 @@ def literal(lexical_form: str, ending: str = "''") -> str:
     return f"concat('\"', {lexical_form}, '\"', {ending})"
 
 
+def percent_encoded(text: str) -> str:
+    """A text with all but letters, digits, `-`, `.`, `_` and `~` percent-encoded.
+
+    Spark encodes as HTML forms do, which differs in three characters.
+    """
+    encoded = f"url_encode({text})"
+    for in_form, in_iri in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
+        encoded = f"replace({encoded}, '{in_form}', '{in_iri}')"
+    return encoded
+
+
 def json_term(term: Cheap) -> str:
     """The term as a struct in the shape of a SPARQL 1.1 JSON result term."""
     kind = (

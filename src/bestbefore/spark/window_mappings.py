@@ -10,16 +10,17 @@ from pyspark.sql import functions as F  # noqa: N812
 from bestbefore.query import QueryPlan, ServicePlan, WindowPlan
 from bestbefore.query.algebra import BGP, Filter, Pattern
 from bestbefore.spark.columns import (
-    FROM_WINDOW,
+    EVALUATION,
+    FROM_EVALUATION,
     MAPPINGS,
     REMAINING,
     TIME,
-    TO_WINDOW,
-    WINDOW,
+    TO_EVALUATION,
     column_of,
 )
 from bestbefore.spark.content import WindowContent, WindowContents
 from bestbefore.spark.patterns import Dataset, Solutions, compile_pattern, compile_solutions
+from bestbefore.spark.sql import quoted
 from bestbefore.windows import ReportStrategy
 
 SERVICE = "service"
@@ -54,7 +55,7 @@ def window_job(
     mappings = tuple(_mappings(window, contents, _keys_of(window, plan)) for window in plan.windows)
     parts = [_statistics(service, mappings) for service in plan.services]
     parts += [
-        frame.select(F.lit(NON_EMPTY).alias(SERVICE), WINDOW).distinct() for frame in mappings
+        frame.select(F.lit(NON_EMPTY).alias(SERVICE), EVALUATION).distinct() for frame in mappings
     ]
     parts += _reported(plan, contents, report)
     together = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
@@ -71,7 +72,7 @@ def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy)
         elif report is ReportStrategy.CONTENT_CHANGE:
             changed = replace(content, first=content.first - 1).changes()
             frames.append(contents.seeing(changed, window.number, first_only=True))
-    return [frame.select(F.lit(REPORTED).alias(SERVICE), WINDOW) for frame in frames]
+    return [frame.select(F.lit(REPORTED).alias(SERVICE), EVALUATION) for frame in frames]
 
 
 def _keys_of(window: WindowPlan, plan: QueryPlan) -> list[str]:
@@ -88,15 +89,17 @@ def _mappings(plan: WindowPlan, contents: WindowContents, key: list[str]) -> Dat
     apart = _finds_each_once(plan.pattern) and set(found.names) <= set(kept)
     found = found.restricted(kept)
     # Equal mappings are counted before they are copied to their evaluations, and again after.
-    ranges = found.frame.selectExpr(*_ranges(found, content), *_quoted(kept))
+    ranges = found.frame.selectExpr(*_ranges(found, content), *quoted(kept))
     counted = ranges if apart else _counted(ranges)
-    gone = f"{contents.own_number(plan.number, WINDOW)} - {FROM_WINDOW}"
-    spread = counted.selectExpr(f"explode({contents.evaluations(plan.number)}) AS {WINDOW}", "*")
+    gone = f"{contents.own_number(plan.number, EVALUATION)} - {FROM_EVALUATION}"
+    spread = counted.selectExpr(
+        f"explode({contents.evaluations(plan.number)}) AS {EVALUATION}", "*"
+    )
     spread = spread.filter(contents.taking_place()).selectExpr(
-        WINDOW, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *_quoted(kept)
+        EVALUATION, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *quoted(kept)
     )
     # Partitioned as the sums, the statistics and the join of job B need it: one shuffle serves all.
-    ready = contents.spread_by(spread, WINDOW, *key) if key else spread
+    ready = contents.spread_by(spread, EVALUATION, *key) if key else spread
     return ready if apart else _counted(ready)
 
 
@@ -116,9 +119,9 @@ def _counted(mappings: DataFrame) -> DataFrame:
 def _ranges(found: Solutions, content: WindowContent) -> list[str]:
     """The range of windows of each mapping, its L in the first of them, and how many they are."""
     if found.ranged:
-        first, last = FROM_WINDOW, TO_WINDOW
+        first, last = FROM_EVALUATION, TO_EVALUATION
     else:
-        first = last = WINDOW
+        first = last = EVALUATION
     lasting = f"{content.window.overlap}L"
     if TIME in found.extras:
         lasting = f"coalesce({content.remaining(first)}, {lasting})"
@@ -126,8 +129,8 @@ def _ranges(found: Solutions, content: WindowContent) -> list[str]:
         lasting = "1L"
     count = MAPPINGS if MAPPINGS in found.extras else "1L"
     return [
-        f"{first} AS {FROM_WINDOW}",
-        f"{last} AS {TO_WINDOW}",
+        f"{first} AS {FROM_EVALUATION}",
+        f"{last} AS {TO_EVALUATION}",
         f"{lasting} AS {REMAINING}",
         f"{count} AS {MAPPINGS}",
     ]
@@ -139,17 +142,13 @@ def _statistics(plan: ServicePlan, mappings: Sequence[DataFrame]) -> DataFrame:
     windows = [frame.withColumnRenamed(REMAINING, TIME) for frame in mappings]
     frame = compile_pattern(plan.bound_by, Dataset(windows=windows))
     key = [column_of(variable.name) for variable in plan.join_key]
-    grouped = frame.groupBy(WINDOW, *key, TIME).agg(F.sum(MAPPINGS).alias(MAPPINGS))
-    columns = [f"`{name}` AS `{key_column(position)}`" for position, name in enumerate(key)]
+    grouped = frame.groupBy(EVALUATION, *key, TIME).agg(F.sum(MAPPINGS).alias(MAPPINGS))
+    columns = [f"{column} AS {key_column(n)}" for n, column in enumerate(quoted(key))]
     return grouped.selectExpr(
-        f"{plan.number} AS {SERVICE}", WINDOW, f"{TIME} AS {REMAINING}", MAPPINGS, *columns
+        f"{plan.number} AS {SERVICE}", EVALUATION, f"{TIME} AS {REMAINING}", MAPPINGS, *columns
     )
 
 
 def key_column(position: int) -> str:
     """The column of the statistics that has the value at a position of a join key."""
     return f"key{position}"
-
-
-def _quoted(columns: list[str]) -> list[str]:
-    return [f"`{name}`" for name in columns]

@@ -3,6 +3,7 @@
 from bestbefore.windows.instants import Instants
 from bestbefore.windows.reports import ReportSetting, ReportStrategy, reported
 from bestbefore.windows.sliding import SlidingWindow
+from bestbefore.windows.symbols import Symbol
 from bestbefore.windows.timeline import Due, Timeline
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "ReportSetting",
     "ReportStrategy",
     "SlidingWindow",
+    "Symbol",
     "Timeline",
     "reported",
 ]

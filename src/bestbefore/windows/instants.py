@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import gcd
 
 from bestbefore.windows.sliding import SlidingWindow
+from bestbefore.windows.symbols import Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +70,17 @@ class Instants:
         """The evaluation at which a window's own number is 0."""
         return (self.windows[window].t0_ms - self.t0_ms) // self.step_ms
 
-    def index(self, window: int, evaluation: int) -> int:
+    def index(self, window: int, evaluation: Number) -> Number:
         """Which of its windows, the one that closed last, an evaluation sees."""
         return (evaluation - self.offset(window)) // self.stride(window)
+
+    def first_seeing(self, window: int, index: Number) -> Number:
+        """The first evaluation that sees the window of a number, the one at which it closes."""
+        return index * self.stride(window) + self.offset(window)
+
+    def last_seeing(self, window: int, index: Number) -> Number:
+        """The last evaluation that sees the window of a number, before the next one closes."""
+        return self.first_seeing(window, index) + (self.stride(window) - 1)
 
     def first_with(self, time_ms: int) -> int:
         """The first evaluation at `time_ms` or later that takes place."""

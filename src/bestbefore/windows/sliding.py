@@ -1,15 +1,9 @@
 """The time-based sliding window W(ω, β, t0)."""
 
 from dataclasses import dataclass
-from math import gcd
-from typing import TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from bestbefore.errors import InputError
-
-Times = TypeVar("Times", int, NDArray[np.int64])
+from bestbefore.windows.symbols import Number
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,31 +36,25 @@ class SlidingWindow:
         return cls(width_ms, slide_ms, (earliest_ms - 1) // slide_ms * slide_ms)
 
     @property
-    def tumbling(self) -> bool:
-        """Whether an element takes part in at most one evaluation."""
-        return self.width_ms <= self.slide_ms
-
-    @property
-    def pane_ms(self) -> int:
-        """The longest stretch that lies in every window wholly or not at all."""
-        return gcd(self.width_ms, self.slide_ms)
-
-    @property
     def overlap(self) -> int:
         """The largest number of windows that one element takes part in, ⌈ω/β⌉."""
         return -(-self.width_ms // self.slide_ms)
 
-    def closing(self, index: Times) -> Times:
+    def closing(self, index: Number) -> Number:
         """The closing time c of window `index`, at which it is evaluated."""
-        return self.t0_ms + index * self.slide_ms
+        return index * self.slide_ms + self.t0_ms
 
     def bounds(self, index: int) -> tuple[int, int]:
         """The pair (o, c): the window holds the elements with o < time ≤ c."""
         return self.closing(index) - self.width_ms, self.closing(index)
 
-    def first_with(self, time_ms: Times) -> Times:
+    def first_with(self, time_ms: Number) -> Number:
         """The first window that closes at `time_ms` or later."""
         return -(-(time_ms - self.t0_ms) // self.slide_ms)
+
+    def last_with(self, time_ms: Number) -> Number:
+        """The last window that opens before `time_ms`."""
+        return self.first_with(time_ms + self.width_ms) - 1
 
     def last_closed(self, watermark_ms: int) -> int:
         """The last window that closes before `watermark_ms`.
@@ -75,7 +63,7 @@ class SlidingWindow:
         """
         return self.first_with(watermark_ms) - 1
 
-    def remaining(self, time_ms: Times, at_ms: Times) -> Times:
+    def remaining(self, time_ms: Number, at_ms: Number | int) -> Number:
         """L = ⌈(t_i + ω − t)/β⌉: the evaluations, the one at t included, that still see t_i.
 
         This is equation 3 of acqua and equation 12 of planning-ahead.

@@ -42,8 +42,8 @@ def test_evicted_units_are_in_no_answer(rig):
     events = [(4_000, user(1)), (4_000, user(2)), (6_000, user(3)), (6_000, user(4))]
     run.run(events, batches=[[1, 2]])
     answered = run.slices.to_pylist()
-    assert sorted(row["?user"] for row in answered if row["window"] == 1) == [user(1), user(2)]
-    assert sorted(row["?user"] for row in answered if row["window"] == 2) == [user(3), user(4)]
+    assert sorted(row["?user"] for row in answered if row["evaluation"] == 1) == [user(1), user(2)]
+    assert sorted(row["?user"] for row in answered if row["evaluation"] == 2) == [user(3), user(4)]
 
 
 def test_the_least_recently_used_leaves_first_also_after_a_restart(rig):

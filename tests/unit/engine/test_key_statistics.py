@@ -8,7 +8,7 @@ from bestbefore.view import view_of
 
 def table_of(rows, key=("k",)):
     columns = list(zip(*rows, strict=True)) or [[] for _ in range(3 + len(key))]
-    names = ["window", *(f"?{name}" for name in key), "remaining", "mappings"]
+    names = ["evaluation", *(f"?{name}" for name in key), "remaining", "mappings"]
     kinds = [pa.int64(), *(pa.string() for _ in key), pa.int64(), pa.int64()]
     arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
     return pa.Table.from_arrays(arrays, names=names)

@@ -51,7 +51,7 @@ def test_rows_that_a_refresh_brings_or_takes_are_joined_in_the_same_batch(rig):
     events = [(1_000, user(0)), *[(1_000, newcomer)] * 2, (1_000, user(1)), (6_000, newcomer)]
     run.run(events, batches=[[1, 2]])
     for window in (1, 2):
-        cut = [row["?user"] for row in run.slices.to_pylist() if row["window"] == window]
+        cut = [row["?user"] for row in run.slices.to_pylist() if row["evaluation"] == window]
         assert sorted(set(cut)) == [newcomer, user(1)]
         assert len(cut) == 8
     # u0 has no row any more.

@@ -1,11 +1,14 @@
 """Window arithmetic against its definition."""
 
+import re
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bestbefore.errors import InputError
-from bestbefore.windows import SlidingWindow
+from bestbefore.windows import Instants, SlidingWindow, Symbol
 
 windows = st.builds(
     SlidingWindow,
@@ -28,6 +31,43 @@ def test_first_with_is_the_first_window_that_closes_at_or_after(window, time):
 
 
 @given(windows, times)
+def test_last_with_is_the_last_window_that_opens_before(window, time):
+    index = window.last_with(time)
+    assert window.bounds(index)[0] < time <= window.bounds(index + 1)[0]
+
+
+def computed(symbol, **values):
+    """What SQL would compute; `div` meets only quotients that are whole."""
+    text = re.sub(r"(\d)L", r"\1", str(symbol)).replace(" div ", "/")
+    return eval(text, {"pmod": lambda dividend, divisor: dividend % divisor, **values})
+
+
+@given(windows, windows, times, st.integers(-20, 20))
+def test_a_number_an_array_and_sql_give_the_same(window, other, time, number):
+    t, n = Symbol("t"), Symbol("n")
+    instants = Instants((window, other))
+    for whole, array, symbol in [
+        (window.first_with(time), window.first_with(np.array([time])), window.first_with(t)),
+        (window.last_with(time), window.last_with(np.array([time])), window.last_with(t)),
+        (window.remaining(time, window.closing(number)),
+         window.remaining(np.array([time]), window.closing(number)),
+         window.remaining(t, window.closing(n))),
+        *((see(1, number), see(1, np.array([number])), see(1, n))
+          for see in (instants.index, instants.first_seeing, instants.last_seeing)),
+    ]:  # fmt: skip
+        assert array.tolist() == [whole]
+        assert computed(symbol, t=time, n=number) == whole
+
+
+@given(windows, windows, st.integers(-20, 20))
+def test_a_window_is_seen_until_the_next_one_closes(window, other, number):
+    instants = Instants((window, other))
+    seen = range(instants.first_seeing(1, number) - 1, instants.last_seeing(1, number) + 2)
+    assert {instants.index(1, each) for each in seen[1:-1]} == {number}
+    assert [instants.index(1, seen[at]) for at in (0, -1)] == [number - 1, number + 1]
+
+
+@given(windows, times)
 def test_last_closed_leaves_out_a_window_that_closes_at_the_watermark(window, watermark):
     index = window.last_closed(watermark)
     assert window.closing(index) < watermark <= window.closing(index + 1)
@@ -40,22 +80,6 @@ def test_remaining_counts_the_windows_that_still_hold_an_element(window, time):
     remaining = window.remaining(time, window.closing(at))
     assert max(0, remaining) == expected
     assert remaining <= window.overlap
-
-
-@given(windows, times)
-def test_a_pane_lies_in_a_window_wholly_or_not_at_all(window, time):
-    pane = window.pane_ms
-    end = window.t0_ms - (-(time - window.t0_ms) // pane) * pane
-    at = window.first_with(time)
-    for index in range(at - 1, at + window.overlap + 1):
-        inside = {holds(window, index, moment) for moment in range(end - pane + 1, end + 1)}
-        assert len(inside) == 1
-
-
-def test_tumbling_when_no_element_is_seen_twice():
-    assert SlidingWindow(10, 10).tumbling
-    assert SlidingWindow(10, 20).tumbling
-    assert not SlidingWindow(11, 10).tumbling
 
 
 @pytest.mark.parametrize(("width", "slide"), [(0, 1), (1, 0), (-5, 5)])

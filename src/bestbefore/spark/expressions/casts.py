@@ -14,7 +14,7 @@ from bestbefore.spark.expressions.values import (
     string_of,
     text_of,
 )
-from bestbefore.spark.sql import Cheap, field, let, quote
+from bestbefore.spark.sql import Cheap, field, has_form, let, quote
 from bestbefore.spark.terms import literal
 
 
@@ -73,14 +73,13 @@ def _to_boolean(operand: Value) -> Value:
 
 
 def _to_number(kind: int) -> Callable[[Value], Value]:
-    forms = (numbers.INTEGER_FORM, numbers.DECIMAL_FORM, numbers.DOUBLE_FORM, numbers.DOUBLE_FORM)
     is_exact = kind <= numbers.DECIMAL
     make = numbers.exact if is_exact else numbers.inexact
     target = numbers.EXACT if is_exact else "DOUBLE"
 
     def from_text(form: Cheap) -> str:
         value = make(f"CAST({form} AS {target})", kind)
-        return f"CASE WHEN {form} RLIKE {forms[kind]} THEN {value} END"
+        return f"CASE WHEN {has_form(form, numbers.FORMS[kind])} THEN {value} END"
 
     def from_number(number: Cheap) -> str:
         return make(_whole(_exactly(number), kind) if is_exact else numbers.double_of(number), kind)
@@ -108,21 +107,18 @@ def _whole(value: str, kind: int) -> str:
 
 
 def _to_date_time(operand: Value) -> Value:
-    kind = quote(dates.DATE_TIME)
-    from_text = let(
-        string_of(operand),
-        lambda form: f"CASE WHEN {dates.instant(form)} IS NOT NULL THEN {literal(form, kind)} END",
-    )
+    def cast_text(text: Cheap) -> str:
+        written = literal(dates.plain_form(text), quote(dates.DATE_TIME))
+        return f"CASE WHEN {dates.instant(text)} IS NOT NULL THEN {written} END"
+
     if not isinstance(operand, Terms):
-        return Terms(from_text)
-    same = let(
-        operand.sql,
-        lambda term: let(
-            comparable(Terms(term)),
-            lambda one: f"CASE WHEN {one}.f = {comparison.DATE_TIME} THEN {term} END",
-        ),
+        return Terms(let(string_of(operand), cast_text))
+    return Terms(
+        let(
+            operand.sql,
+            lambda term: let(dates.text_of_kinds(term, ("", dates.DATE_TIME)), cast_text),
+        )
     )
-    return Terms(f"coalesce({same}, {from_text})")
 
 
 def _by_family(

@@ -124,7 +124,7 @@ def _is_open(lexical: Cheap, ending: Cheap) -> str:
         dates.DATE: f"{dates.day(lexical)} IS NULL",
         BOOLEAN_SUFFIX: f"{lexical} NOT IN ('true', 'false', '1', '0')",
     }
-    cases = (f"WHEN {ending} = {quote(each)} THEN {test}" for each, test in known.items())
+    cases = (f"WHEN {ending} = {quote(datatype)} THEN {test}" for datatype, test in known.items())
     return f"CASE WHEN NOT startswith({ending}, '^') THEN FALSE {' '.join(cases)} ELSE TRUE END"
 
 

@@ -2,11 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import assert_never
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query.algebra import Pattern
 from bestbefore.query.expressions import (
@@ -24,7 +20,6 @@ from bestbefore.query.expressions import (
     Or,
     Variable,
 )
-from bestbefore.spark.columns import column_of
 from bestbefore.spark.expressions import numbers
 from bestbefore.spark.expressions.casts import cast
 from bestbefore.spark.expressions.functions import FUNCTIONS, WITH_CONSTANTS, blank_node, iri_of
@@ -39,49 +34,23 @@ from bestbefore.spark.expressions.values import (
     term_of,
     truth_of,
 )
-from bestbefore.spark.sql import NO_TERM, Cheap, name
+from bestbefore.spark.sql import NO_TERM, Cheap
 
 
 @dataclass(frozen=True)
 class Scope:
     """What an expression sees: the SQL of variables and of EXISTS patterns, and its solution.
 
-    Without `variables` every variable has a column of its own. `solution` is what tells one mapping
-    from all others.
+    `solution` is what tells one mapping from all others.
     """
 
-    variables: Mapping[str, str] | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
     exists: Mapping[Pattern, str] = field(default_factory=dict)
     solution: str | None = None
 
-    def variable(self, variable: str) -> Cheap | str:
+    def variable(self, variable: str) -> str:
         """The SQL of a variable; one that nothing binds is null."""
-        if self.variables is None:
-            return name(column_of(variable))
         return self.variables.get(variable, Cheap(NO_TERM))
-
-
-EVERYTHING = Scope()
-
-
-def compile_condition(expression: Expression) -> Column:
-    """The effective boolean value of an expression: true, false or null for an error."""
-    return F.expr(_condition_text(expression))
-
-
-def compile_term(expression: Expression) -> Column:
-    """The encoded term that an expression gives, null for an error."""
-    return F.expr(_term_text(expression))
-
-
-@cache
-def _condition_text(expression: Expression) -> str:
-    return condition_sql(expression, EVERYTHING)
-
-
-@cache
-def _term_text(expression: Expression) -> str:
-    return term_sql(expression, EVERYTHING)
 
 
 def condition_sql(expression: Expression, scope: Scope) -> str:
@@ -104,7 +73,7 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
         case Compare(op, left, right):
             return Booleans(compare(op, value_of(left, scope), value_of(right, scope)))
         case Arithmetic(op, left, right):
-            one, other = (number_of(value_of(each, scope)) for each in (left, right))
+            one, other = (number_of(value_of(operand, scope)) for operand in (left, right))
             return Numbers(numbers.arithmetic(op, one, other))
         case And(operands):
             return Booleans(_chain("AND", operands, scope))
@@ -115,7 +84,7 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
         case Negate(operand):
             return Numbers(numbers.negate(number_of(value_of(operand, scope))))
         case In(operand, choices, negated):
-            found = is_in(value_of(operand, scope), [value_of(each, scope) for each in choices])
+            found = is_in(value_of(operand, scope), [value_of(choice, scope) for choice in choices])
             return Booleans(f"(NOT {found})" if negated else found)
         case Call():
             return _call(expression, scope)
@@ -128,11 +97,11 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
 
 
 def _chain(op: str, operands: tuple[Expression, ...], scope: Scope) -> str:
-    return "(" + f" {op} ".join(condition_sql(each, scope) for each in operands) + ")"
+    return "(" + f" {op} ".join(condition_sql(operand, scope) for operand in operands) + ")"
 
 
 def _call(call: Call, scope: Scope) -> Value:
-    values = [value_of(each, scope) for each in call.arguments]
+    values = [value_of(argument, scope) for argument in call.arguments]
     match call.function:
         case "BOUND":
             return Booleans(f"({term_of(values[0])} IS NOT NULL)")

@@ -1,37 +1,53 @@
 """xsd:dateTime and xsd:date as Spark SQL: their instants and their parts.
 
-A time without a zone is taken for UTC where it is compared (the implicit time zone of XPath).
+A time without a zone is taken for UTC where it is compared (the implicit time zone of XPath). The
+24:00:00 of a day is the 00:00:00 of the next one.
 """
 
+from bestbefore.rdf.lexical_forms import LEXICAL_FORMS
+from bestbefore.rdf.terms import XSD
 from bestbefore.spark.expressions import numbers
-from bestbefore.spark.sql import Cheap, let, one_of, quote
+from bestbefore.spark.sql import Cheap, has_form, let, one_of, quote
 from bestbefore.spark.terms import form, is_literal, suffix, type_suffix
 
 DATE_TIME, DATE = type_suffix("dateTime"), type_suffix("date")
-_ZONE = r"(Z|[+-]\d\d:\d\d)?"
-_DAY = r"(-?\d{4,})-(\d\d)-(\d\d)"
-_CLOCK = r"T(\d\d):(\d\d):(\d\d(?:\.\d+)?)"
-_FORM = quote(f"^{_DAY}(?:{_CLOCK})?{_ZONE}$")
-DATE_TIME_FORM = quote(f"^{_DAY}{_CLOCK}{_ZONE}$")
-DATE_FORM = quote(f"^{_DAY}{_ZONE}$")
+_DATE_TIME_FORM, _DATE_FORM = (LEXICAL_FORMS[XSD + kind].pattern for kind in ("dateTime", "date"))
 
+# The parts of what has one of these forms.
+_DAY, _CLOCK, _ZONE = r"(-?\d+)-(\d\d)-(\d\d)", r"T(\d\d):(\d\d):([\d.]+)", r"(Z|[+-]\d\d:\d\d)?"
+_PARTS = quote(f"^{_DAY}(?:{_CLOCK})?{_ZONE}$")
 _GROUPS = {"YEAR": 1, "MONTH": 2, "DAY": 3, "HOURS": 4, "MINUTES": 5, "SECONDS": 6, "TZ": 7}
 _OF_CLOCK = ("HOURS", "MINUTES", "SECONDS")
 
 
 def instant(text: Cheap) -> str:
     """The microseconds since 1970 of a lexical dateTime, null if it is none."""
-    return f"CASE WHEN {text} RLIKE {DATE_TIME_FORM} THEN {_micros(text)} END"
+    return f"CASE WHEN {has_form(text, _DATE_TIME_FORM)} THEN {_micros(plain_form(text))} END"
 
 
 def day(text: Cheap) -> str:
     """The microseconds since 1970 of the beginning of a lexical date, null if it is none."""
     midnight = f"regexp_replace({text}, {quote(f'^({_DAY}){_ZONE}$')}, '$1T00:00:00$5')"
-    return f"CASE WHEN {text} RLIKE {DATE_FORM} THEN {_micros(midnight)} END"
+    return f"CASE WHEN {has_form(text, _DATE_FORM)} THEN {_micros(midnight)} END"
+
+
+def plain_form(text: Cheap) -> str:
+    """A lexical dateTime with the hours that Spark knows: 24:00:00 as 00:00:00 of the next day."""
+    today = f"substring_index({text}, 'T', 1)"
+    # Spark writes a sign before a year of more than four digits.
+    tomorrow = f"ltrim('+', CAST(date_add(CAST({today} AS DATE), 1) AS STRING))"
+    zone_ = f"regexp_extract({text}, {_PARTS}, {_GROUPS['TZ']})"
+    return f"IF(contains({text}, 'T24:'), concat({tomorrow}, 'T00:00:00', {zone_}), {text})"
 
 
 def _micros(text: str) -> str:
     return f"unix_micros(CAST({text} AS TIMESTAMP))"
+
+
+def text_of_kinds(term: Cheap, suffixes: tuple[str, ...]) -> str:
+    """The lexical form of a literal with one of some suffixes, null for other terms."""
+    fits = f"{is_literal(term)} AND {one_of(suffix(term), suffixes)}"
+    return f"CASE WHEN {fits} THEN {form(term, suffix(term))} END"
 
 
 def number_part(name: str, term: Cheap) -> str:
@@ -67,10 +83,9 @@ def _count(digits: str, unit: str) -> str:
 
 def _part(name: str, term: Cheap, kinds: tuple[str, ...]) -> str:
     return let(
-        f"CASE WHEN {is_literal(term)} AND {one_of(suffix(term), kinds)} "
-        f"THEN {form(term, suffix(term))} END",
+        text_of_kinds(term, kinds),
         lambda text: (
             f"CASE WHEN coalesce({instant(text)}, {day(text)}) IS NOT NULL "
-            f"THEN regexp_extract({text}, {_FORM}, {_GROUPS[name]}) END"
+            f"THEN regexp_extract({plain_form(text)}, {_PARTS}, {_GROUPS[name]}) END"
         ),
     )

@@ -71,18 +71,6 @@ def _now(arguments: Sequence[Value]) -> Value:  # noqa: ARG001
     return Terms(terms.literal(written, quote(dates.DATE_TIME)))
 
 
-def encoded_for_uri(text: str) -> str:
-    """Characters that an IRI reserves, percent-encoded; a form's encoding differs in three."""
-    encoded = f"url_encode({text})"
-    for form, uri in (("+", "%20"), ("*", "%2A"), ("%7E", "~")):
-        encoded = f"replace({encoded}, '{form}', '{uri}')"
-    return encoded
-
-
-def _encoded(arguments: Sequence[Value]) -> Value:
-    return Strings(encoded_for_uri(characters_of(arguments[0])))
-
-
 def iri_of(argument: Value, base: str | None) -> Value:
     """IRI: an IRI as it is, or one made from a string and the query's base, if it has one."""
     if isinstance(argument, Strings):
@@ -132,7 +120,7 @@ FUNCTIONS: dict[str, Function] = {
     "STRENDS": strings.tested(lambda text, part: f"endswith({text}, {part})"),
     "STRBEFORE": strings.before,
     "STRAFTER": strings.after,
-    "ENCODE_FOR_URI": _encoded,
+    "ENCODE_FOR_URI": lambda arguments: Strings(terms.percent_encoded(characters_of(arguments[0]))),
     "LANGMATCHES": strings.language_matched,
     "STRLANG": strings.tagged,
     "STRDT": strings.typed,

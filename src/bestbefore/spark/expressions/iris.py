@@ -2,15 +2,16 @@
 
 import re
 
+from bestbefore.rdf.iris import IRI_SCHEME, NOT_IN_IRI
 from bestbefore.spark.sql import Cheap, let, quote
 
 _BASE = re.compile(
     r"(?P<scheme>[^:/?#]+:)(?P<authority>//[^/?#]*)?(?P<path>[^?#]*)(?P<query>\?[^#]*)?"
 )
-_ABSOLUTE = quote("^[A-Za-z][A-Za-z0-9+.-]*:")
+_ABSOLUTE = quote(f"^{IRI_SCHEME}")
 # A relative path may not begin with what looks like a scheme.
 _WRONG = quote("^[^/?#]*:")
-_FORBIDDEN = quote(r"[\x00-\x20<>\"{}|^`\\]")
+_FORBIDDEN = quote(f"[{NOT_IN_IRI}]")
 
 
 def iri(text: str, base: str | None) -> str:
@@ -49,9 +50,9 @@ def _resolved(reference: Cheap, base: str) -> str:
 def _plain(path: str) -> str:
     """A path without `.` and `..`."""
     step = (
-        "(kept, each) -> CASE WHEN each = '.' THEN kept "
-        "WHEN each = '..' THEN slice(kept, 1, greatest(size(kept) - 1, 1)) "
-        "ELSE array_append(kept, each) END"
+        "(kept, segment) -> CASE WHEN segment = '.' THEN kept "
+        "WHEN segment = '..' THEN slice(kept, 1, greatest(size(kept) - 1, 1)) "
+        "ELSE array_append(kept, segment) END"
     )
 
     def joined(text: Cheap) -> str:

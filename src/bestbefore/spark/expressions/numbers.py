@@ -1,6 +1,6 @@
 """Numbers as Spark SQL: their values, their arithmetic and their canonical forms.
 
-A number is a struct of `k`, its place in the order of promotion (integer, decimal, float, double),
+A number is a struct of `k`, its rank in the order of promotion (integer, decimal, float, double),
 and its value: `e`, exact, for the first two, `d`, a double, for the others. A float is a double
 that was rounded to one. Exact values have 19 digits before the point and 18 after it; a value that
 does not fit is an error.
@@ -11,8 +11,9 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Final
 
+from bestbefore.rdf.lexical_forms import INTEGER_TYPES, NUMBER_FORMS
 from bestbefore.rdf.terms import XSD
-from bestbefore.spark.sql import Cheap, let, let_both, one_of, quote
+from bestbefore.spark.sql import Cheap, has_form, let, let_both, one_of, quote
 from bestbefore.spark.terms import form as lexical_form
 from bestbefore.spark.terms import is_literal, literal, suffix, type_suffix
 
@@ -23,21 +24,12 @@ EXACT = "DECIMAL(37,18)"
 NO_EXACT, NO_DOUBLE = f"CAST(NULL AS {EXACT})", "CAST(NULL AS DOUBLE)"
 NO_NUMBER = f"CAST(NULL AS STRUCT<k: INT, e: {EXACT}, d: DOUBLE>)"
 
-_DERIVED = ("long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger",
-            "nonPositiveInteger", "negativeInteger", "unsignedLong", "unsignedInt",
-            "unsignedShort", "unsignedByte")  # fmt: skip
-INTEGER_SUFFIXES = tuple(type_suffix(each) for each in ("integer", *_DERIVED))
-SUFFIXES = (*INTEGER_SUFFIXES, *(type_suffix(each) for each in KINDS[1:]))
-
-_INTEGER = r"[+-]?[0-9]+"
-_DECIMAL = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)"
-_DOUBLE = rf"({_DECIMAL}([eE][+-]?[0-9]+)?|[+-]?INF|NaN)"
-INTEGER_FORM, DECIMAL_FORM, DOUBLE_FORM = (
-    quote(f"^{each}$") for each in (_INTEGER, _DECIMAL, _DOUBLE)
-)
+INTEGER_SUFFIXES = tuple(f"^^<{datatype}>" for datatype in INTEGER_TYPES)
+SUFFIXES = (*INTEGER_SUFFIXES, *(type_suffix(kind) for kind in KINDS[1:]))
+FORMS = tuple(NUMBER_FORMS[f"{XSD}{kind}"] for kind in KINDS)
 # Those that fit into an exact value.
-_SHORT_INTEGER = quote(r"^[+-]?0*[0-9]{1,19}$")
-_SHORT_DECIMAL = quote(r"^[+-]?(0*[0-9]{1,19}(\.[0-9]*)?|\.[0-9]+)$")
+_SHORT_INTEGER = r"[+-]?0*[0-9]{1,19}"
+_SHORT_DECIMAL = r"[+-]?(?:0*[0-9]{1,19}(?:\.[0-9]*)?|\.[0-9]+)"
 
 
 def of_term(term: Cheap) -> str:
@@ -61,28 +53,17 @@ def of_literal(form: str, ending: Cheap) -> str:
 
 def _cases(form: str, ending: str) -> list[tuple[str, int, str]]:
     """The kinds of numbers: when a literal is one, which it is, and its value."""
-    single = f"CAST(CAST({form} AS FLOAT) AS DOUBLE)"
+    exact_value = f"CAST({form} AS {EXACT})"
+    double, single = f"CAST({form} AS DOUBLE)", f"CAST(CAST({form} AS FLOAT) AS DOUBLE)"
+    cases = [
+        (INTEGER, INTEGER_SUFFIXES, _SHORT_INTEGER, exact_value),
+        (DECIMAL, (type_suffix("decimal"),), _SHORT_DECIMAL, exact_value),
+        (DOUBLE, (type_suffix("double"),), FORMS[DOUBLE], double),
+        (FLOAT, (type_suffix("float"),), FORMS[FLOAT], single),
+    ]
     return [
-        (
-            f"{one_of(ending, INTEGER_SUFFIXES)} AND {form} RLIKE {_SHORT_INTEGER}",
-            INTEGER,
-            f"CAST({form} AS {EXACT})",
-        ),
-        (
-            f"{ending} = {quote(type_suffix('decimal'))} AND {form} RLIKE {_SHORT_DECIMAL}",
-            DECIMAL,
-            f"CAST({form} AS {EXACT})",
-        ),
-        (
-            f"{ending} = {quote(type_suffix('double'))} AND {form} RLIKE {DOUBLE_FORM}",
-            DOUBLE,
-            f"CAST({form} AS DOUBLE)",
-        ),
-        (
-            f"{ending} = {quote(type_suffix('float'))} AND {form} RLIKE {DOUBLE_FORM}",
-            FLOAT,
-            single,
-        ),
+        (f"{one_of(ending, suffixes)} AND {has_form(form, pattern)}", kind, value)
+        for kind, suffixes, pattern, value in cases
     ]
 
 
@@ -127,7 +108,7 @@ def _rounded(value: str, kind: str | int) -> str:
 
 
 def kind_of(datatype: str) -> int | None:
-    """The place of a type in the order of promotion, None for those that are not in it."""
+    """The rank of a type in the order of promotion, None for those that are not in it."""
     local = datatype.removeprefix(XSD)
     return KINDS.index(local) if local in KINDS else None
 
@@ -135,7 +116,7 @@ def kind_of(datatype: str) -> int | None:
 def constant(form: str, datatype: str) -> Cheap | None:
     """A number as written in a query, by its lexical form and its type."""
     kind, text = kind_of(datatype), quote(form)
-    if kind is None or not re.fullmatch((_INTEGER, _DECIMAL, _DOUBLE, _DOUBLE)[kind], form):
+    if kind is None or not re.fullmatch(FORMS[kind], form):
         return None
     value = f"CAST({text} AS {EXACT if kind <= DECIMAL else KINDS[kind]})"
     return Cheap(_number(value if kind <= DECIMAL else f"CAST({value} AS DOUBLE)", kind))
@@ -168,7 +149,7 @@ def compare_literal(op: str, literal_: tuple[str, str], constant_: Cheap, kind: 
             test = f"{value} {op} {constant_}.e"
         else:
             target = KINDS[wider].upper()
-            one, other = (f"CAST({each} AS {target})" for each in (value, double_of(constant_)))
+            one, other = (f"CAST({number} AS {target})" for number in (value, double_of(constant_)))
             test = _compare_inexact(op, one, other)
         cases.append(f"WHEN {condition} THEN {test}")
     return " ".join(cases)
@@ -182,7 +163,7 @@ def _compare_inexact(op: str, one: str, other: str) -> str:
 def _compare(op: str, one: Cheap, other: Cheap) -> str:
     single = f"greatest({one}.k, {other}.k) = {FLOAT}"
     doubles = double_of(one), double_of(other)
-    floats = (f"CAST({each} AS FLOAT)" for each in doubles)
+    floats = (f"CAST({double} AS FLOAT)" for double in doubles)
     return (
         f"CASE WHEN {one}.e IS NOT NULL AND {other}.e IS NOT NULL THEN {one}.e {op} {other}.e "
         f"WHEN {one} IS NULL OR {other} IS NULL THEN NULL "
@@ -201,7 +182,7 @@ def _arithmetic(op: str, one: Cheap, other: Cheap) -> str:
     # Integers divide into decimals.
     kind = f"greatest({one}.k, {other}.k{f', {DECIMAL}' if op == '/' else ''})"
     exactly = _times(f"{one}.e", f"{other}.e") if op == "*" else f"{one}.e {op} {other}.e"
-    doubles = [_rounded(double_of(each), kind) for each in (one, other)]
+    doubles = [_rounded(double_of(number), kind) for number in (one, other)]
     inexactly = (
         let_both(doubles[0], doubles[1], _divide)
         if op == "/"
@@ -223,7 +204,7 @@ def _times(left: str, right: str) -> str:
     products = [
         f"CAST({one} * {other} AS {EXACT})" for one in parts(left) for other in parts(right)
     ]
-    return reduce(lambda total, each: f"CAST({total} + {each} AS {EXACT})", products)
+    return reduce(lambda total, product: f"CAST({total} + {product} AS {EXACT})", products)
 
 
 def _divide(dividend: Cheap, divisor: Cheap) -> str:

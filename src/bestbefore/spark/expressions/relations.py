@@ -31,10 +31,12 @@ def is_in(operand: Value, choices: list[Value]) -> str:
     if not choices:
         return "FALSE"
     if isinstance(operand, Terms) and all(isinstance(e, Terms) and e.alone for e in choices):
-        return f"({operand.sql} IN ({', '.join(each.sql for each in choices)}))"
+        return f"({operand.sql} IN ({', '.join(choice.sql for choice in choices)}))"
     return let(
         comparable(operand),
-        lambda one: f"({' OR '.join(comparison.equal(one, comparable(each)) for each in choices)})",
+        lambda one: (
+            f"({' OR '.join(comparison.equal(one, comparable(choice)) for choice in choices)})"
+        ),
     )
 
 

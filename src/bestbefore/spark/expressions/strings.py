@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from bestbefore.query.expressions import Constant, Expression
-from bestbefore.rdf.terms import Literal
+from bestbefore.rdf.terms import XSD_STRING, Literal
 from bestbefore.spark.expressions import numbers, regular_expressions
 from bestbefore.spark.expressions.values import (
     ERROR,
@@ -74,12 +74,12 @@ def _compatible(text: Cheap, part: Cheap) -> str:
 
 def before(arguments: Sequence[Value]) -> Value:
     """STRBEFORE: what precedes the first occurrence of a part."""
-    return _beside(arguments, lambda text, _, place: f"substr({text}, 1, {place} - 1)")
+    return _beside(arguments, lambda text, _, start: f"substr({text}, 1, {start} - 1)")
 
 
 def after(arguments: Sequence[Value]) -> Value:
     """STRAFTER: what follows the first occurrence of a part."""
-    return _beside(arguments, lambda text, part, place: f"substr({text}, {place} + length({part}))")
+    return _beside(arguments, lambda text, part, start: f"substr({text}, {start} + length({part}))")
 
 
 def _beside(arguments: Sequence[Value], cut: Callable[[str, str, str], str]) -> Value:
@@ -89,8 +89,8 @@ def _beside(arguments: Sequence[Value], cut: Callable[[str, str, str], str]) -> 
         text, wanted = form(term, suffix(term)), form(part, suffix(part))
         found = let(
             f"instr({text}, {wanted})",
-            lambda place: (
-                f"IF({place} = 0, '\"\"', {literal(cut(text, wanted, place), suffix(term))})"
+            lambda start: (
+                f"IF({start} = 0, '\"\"', {literal(cut(text, wanted, start), suffix(term))})"
             ),
         )
         return f"CASE WHEN {_compatible(term, part)} THEN {found} END"
@@ -101,25 +101,25 @@ def _beside(arguments: Sequence[Value], cut: Callable[[str, str, str], str]) -> 
 
 def concatenated(arguments: Sequence[Value]) -> Value:
     """CONCAT: strings put together, in their language if it is the same."""
-    if all(isinstance(each, Strings) for each in arguments):
-        return Strings(f"concat('', {', '.join(each.sql for each in arguments)})"
+    if all(isinstance(argument, Strings) for argument in arguments):
+        return Strings(f"concat('', {', '.join(argument.sql for argument in arguments)})"
                        if arguments else Cheap("''"))  # fmt: skip
     return Terms(let(f"array({', '.join(map(tagged_string_of, arguments))})", _put_together))
 
 
 def _put_together(terms: Cheap) -> str:
-    texts = f"transform({terms}, each -> {form(Cheap('each'), suffix(Cheap('each')))})"
-    endings = f"array_distinct(transform({terms}, each -> {suffix(Cheap('each'))}))"
+    texts = f"transform({terms}, term -> {form(Cheap('term'), suffix(Cheap('term')))})"
+    endings = f"array_distinct(transform({terms}, term -> {suffix(Cheap('term'))}))"
     ending = f"IF(size({endings}) = 1, {endings}[0], '')"
-    missing = f"exists({terms}, each -> each IS NULL)"
+    missing = f"exists({terms}, term -> term IS NULL)"
     whole = literal(f"array_join({texts}, '')", ending)
     return f"IF({missing}, NULL, {whole})"
 
 
 def part(arguments: Sequence[Value]) -> Value:
-    """SUBSTR: the characters from a place on, counted from 1, up to a number of them."""
-    places = [f"{numbers.round_half_up(number_of(each))}" for each in arguments[1:]]
-    bounds = [let(each, numbers.double_of) for each in places]
+    """SUBSTR: the characters from a number on, counted from 1, up to a number of them."""
+    whole = [numbers.round_half_up(number_of(argument)) for argument in arguments[1:]]
+    bounds = [let(number, numbers.double_of) for number in whole]
     start, size = bounds[0], bounds[1] if len(bounds) > 1 else "CAST('INF' AS DOUBLE)"
 
     def cut(text: str) -> str:
@@ -129,7 +129,7 @@ def part(arguments: Sequence[Value]) -> Value:
 
 
 def _between(text: str, first: Cheap, count: Cheap) -> str:
-    """The characters at places p with first ≤ p < first + count, whatever these numbers are."""
+    """The characters p with first ≤ p < first + count, whatever these numbers are."""
     # No text is longer than an INT can say.
     begin = f"least(greatest({first}, 1D), 2147483647D)"
     end = f"least({first} + {count}, 2147483647D)"
@@ -148,7 +148,7 @@ def matched(arguments: Sequence[Value], written: Sequence[Expression]) -> Value:
     if known is not None:
         pattern, *flags = known
         return Booleans(regular_expressions.matches_constant(text, pattern, "".join(flags)))
-    pattern, *flags = [string_of(each) for each in arguments[1:]]
+    pattern, *flags = [string_of(argument) for argument in arguments[1:]]
     return Booleans(
         let_both(pattern, flags[0] if flags else Cheap("''"),
                  lambda one, other: regular_expressions.matches(text, one, other))
@@ -166,7 +166,7 @@ def replaced(arguments: Sequence[Value], written: Sequence[Expression]) -> Value
             return regular_expressions.replaced_constant(text, pattern, replacement, "".join(flags))
 
         return changed(change)(arguments)
-    wanted, *given = [string_of(each) for each in (arguments[1], *arguments[3:])]
+    wanted, *given = [string_of(argument) for argument in (arguments[1], *arguments[3:])]
     return changed(
         lambda text: let_both(
             wanted,
@@ -179,8 +179,8 @@ def replaced(arguments: Sequence[Value], written: Sequence[Expression]) -> Value
 def _written(expressions: Sequence[Expression]) -> list[str] | None:
     """The plain strings that a query writes out, None if it computes one of them."""
     found = []
-    for each in expressions:
-        match each:
+    for expression in expressions:
+        match expression:
             case Constant(Literal(lexical) as one) if one == Literal(lexical):
                 found.append(lexical)
             case _:
@@ -195,7 +195,7 @@ def language_matched(arguments: Sequence[Value]) -> Value:
         within = f"{tag} = {wanted} OR startswith({tag}, concat({wanted}, '-'))"
         return f"IF({wanted} = '*', {tag} != '', {within})"
 
-    one, other = (f"lower({string_of(each)})" for each in arguments)
+    one, other = (f"lower({string_of(argument)})" for argument in arguments)
     return Booleans(let_both(one, other, match))
 
 
@@ -213,7 +213,7 @@ def typed(arguments: Sequence[Value]) -> Value:
     ending = let(
         arguments[1].sql,
         lambda iri: (
-            f"CASE WHEN {iri} = '<http://www.w3.org/2001/XMLSchema#string>' THEN '' "
+            f"CASE WHEN {iri} = '<{XSD_STRING}>' THEN '' "
             f"WHEN startswith({iri}, '<') THEN concat('^^', {iri}) END"
         ),
     )

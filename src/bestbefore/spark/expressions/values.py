@@ -37,7 +37,7 @@ class Numbers:
 
     @property
     def kind(self) -> int | None:
-        """The place of a written number in the order of promotion."""
+        """The rank of a written number in the order of promotion."""
         return None if self.written is None else numbers.kind_of(self.written.datatype)
 
 
@@ -50,7 +50,6 @@ class Strings:
 
 Value = Terms | Booleans | Numbers | Strings
 
-NO_BOOLEAN = "CAST(NULL AS BOOLEAN)"
 ERROR = Terms(NO_TERM)
 
 

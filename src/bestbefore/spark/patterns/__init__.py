@@ -1,4 +1,4 @@
-"""Graph patterns as DataFrames; every row says to which window, or windows, it belongs."""
+"""Graph patterns as DataFrames; every row says to which evaluation, or evaluations, it belongs."""
 
 from bestbefore.spark.patterns.compiler import compile_pattern, compile_solutions
 from bestbefore.spark.patterns.dataset import Dataset, TripleSource

@@ -46,7 +46,7 @@ from bestbefore.spark.sql import name
 def compile_pattern(pattern: Pattern, dataset: Dataset) -> DataFrame:
     """The mappings of a pattern, for all windows at once.
 
-    Nothing runs yet, but for property paths with `*` or `+`, whose rounds are jobs (`closure`).
+    Nothing runs yet, but for property paths with `*` or `+`, whose rounds are jobs.
     """
     return compile_solutions(pattern, dataset).frame
 
@@ -123,26 +123,26 @@ _ROW = "_:row"
 
 def _identified(solutions: Solutions) -> Solutions:
     """The mappings with one column that says all of them."""
-    terms = ", ".join(f"coalesce({name(each)}, '')" for each in solutions.names)
+    terms = ", ".join(f"coalesce({name(column)}, '')" for column in solutions.names)
     sql = f"concat_ws(chr(0), {terms})" if terms else "''"
     return solutions.with_name(_ROW, sql, bound=True)
 
 
 def _unidentified(solutions: Solutions) -> Solutions:
-    return solutions.restricted(each for each in solutions.names if each != _ROW)
+    return solutions.restricted(column for column in solutions.names if column != _ROW)
 
 
 def _extend(pattern: Extend, context: Context) -> Solutions:
     found = _compile(pattern.pattern, context)
     if is_volatile(pattern.expression):
-        # Every mapping draws for itself, in every window.
+        # Every mapping draws for itself, in every evaluation.
         found = spread(found).single()
         if SOLUTION not in found.extras:
             found = found.with_column(SOLUTION, "uuid()")
             found = replace(found, extras=(*found.extras, SOLUTION))
     found, scope = with_tests(found, (pattern.expression,), context, _compile)
     column, sql = column_of(pattern.variable.name), term_sql(pattern.expression, scope)
-    columns = {each: str(name(each)) for each in found.names}
+    columns = {known: str(name(known)) for known in found.names}
     if column not in columns:
         return found.select(columns | {column: sql}, bound=found.bound)
     # Inside EXISTS an outer mapping may have bound it: then both must agree.
@@ -163,10 +163,10 @@ def _graph(pattern: Graph, context: Context) -> Solutions:
 
 def _with_graph_name(found: Solutions, column: str, key: str) -> Solutions:
     """The mappings with the name of their graph in a variable, which they may have bound before."""
-    columns = {each: str(name(each)) for each in found.names} | {column: key}
+    columns = {known: str(name(known)) for known in found.names} | {column: key}
     if column in found.names:
         found = found.filter(f"{name(column)} IS NULL OR {name(column)} = {key}")
-    keys = tuple(each for each in found.keys if each != key)
+    keys = tuple(other for other in found.keys if other != key)
     named = found.select(columns, bound=found.bound | {column})
     return replace(named, frame=named.frame.drop(key), keys=keys)
 
@@ -179,6 +179,6 @@ def _group(pattern: Group, context: Context) -> Solutions:
 
 
 def _project(inner: Pattern, variables: tuple[Variable, ...], context: Context) -> Solutions:
-    names = tuple(dict.fromkeys(column_of(each.name) for each in variables))
+    names = tuple(dict.fromkeys(column_of(variable.name) for variable in variables))
     found = _compile(inner, context.showing(names))
     return context.anchored(found.restricted(names))

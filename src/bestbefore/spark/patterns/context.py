@@ -7,11 +7,11 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query.algebra import Variable
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.columns import FROM_WINDOW, GRAPH, TIME, TO_WINDOW, TRIPLE, WINDOW
+from bestbefore.spark.columns import EVALUATION, FROM_EVALUATION, GRAPH, TIME, TO_EVALUATION, TRIPLE
 from bestbefore.spark.patterns.dataset import Dataset
 from bestbefore.spark.patterns.joins import join
-from bestbefore.spark.patterns.solutions import Solutions, aliased, quoted
-from bestbefore.spark.sql import name, quote
+from bestbefore.spark.patterns.solutions import Solutions
+from bestbefore.spark.sql import aliased, name, quote
 
 
 @dataclass(frozen=True)
@@ -61,11 +61,11 @@ class Context:
         return replace(self, seeds=self.seeds.restricted(seen))
 
     def triples(
-        self, wanted: str, columns: dict[str, str], places: Sequence[str] = TRIPLE
+        self, wanted: str, columns: dict[str, str], parts: Sequence[str] = TRIPLE
     ) -> Solutions:
         """The triples of the graph in use that satisfy a condition, as the columns given in SQL.
 
-        They differ in nothing but in `places`.
+        They differ in nothing but in `parts`.
         """
         source = self.dataset.graph if self.graph is None else self.dataset.named
         if source is None and self.graph is not None:
@@ -73,10 +73,9 @@ class Context:
         assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
         if isinstance(self.graph, IRI):
             wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
-        own = [str(each) for each in quoted((FROM_WINDOW, TO_WINDOW, TIME))]
         keys = () if self.graph_key is None else (self.graph_key,)
-        own += [f"g AS {each}" for each in keys]
-        frame = source.triples(F.expr(wanted), places).selectExpr(*own, *aliased(columns))
+        own = (FROM_EVALUATION, TO_EVALUATION, TIME, *(f"g AS {each}" for each in keys))
+        frame = source.triples(F.expr(wanted), parts).selectExpr(*own, *aliased(columns))
         return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
 
     def _nothing(self, columns: dict[str, str]) -> Solutions:
@@ -85,16 +84,17 @@ class Context:
         keys = () if self.graph_key is None else (self.graph_key,)
         texts = (f"CAST(NULL AS STRING) AS {name(column)}" for column in (*keys, *columns))
         own = (
-            f"CAST(NULL AS BIGINT) AS {name(column)}" for column in (FROM_WINDOW, TO_WINDOW, TIME)
+            f"CAST(NULL AS BIGINT) AS {name(column)}"
+            for column in (FROM_EVALUATION, TO_EVALUATION, TIME)
         )
         frame = self.dataset.origin().filter("FALSE").selectExpr(*own, *texts)
         return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
 
 
 def _origin(dataset: Dataset) -> Solutions:
-    """One empty mapping per window that is evaluated, or one for the range of them."""
+    """One empty mapping per evaluation, or one for the range of them."""
     assert dataset.origin is not None  # noqa: S101 - whoever evaluates knows for which windows
     frame = dataset.origin()
-    ranged = WINDOW not in frame.columns
-    kept = (FROM_WINDOW, TO_WINDOW) if ranged else (WINDOW,)
+    ranged = EVALUATION not in frame.columns
+    kept = (FROM_EVALUATION, TO_EVALUATION) if ranged else (EVALUATION,)
     return Solutions(frame.select(*kept), (), frozenset(), () if ranged else kept, (), ranged)

@@ -13,12 +13,12 @@ from bestbefore.spark.columns import TRIPLE
 class TripleSource(Protocol):
     """What triple patterns are matched against: triples and the range of windows they count in."""
 
-    def triples(self, wanted: Column, places: Sequence[str] = TRIPLE) -> DataFrame:
-        """The triples that satisfy a condition, which differ in nothing but in `places`.
+    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
+        """The triples that satisfy a condition, which differ in nothing but in `parts`.
 
-        They have those of the columns `s`, `p`, `o`, and `from_window`, `to_window` and `time`,
-        which may be null for a triple that is always there; those of named graphs also `g`, an
-        encoded IRI.
+        They have those of the columns `s`, `p`, `o`, the range `from_evaluation` to
+        `to_evaluation`, and `time`, which may be null for a triple that is always there; those of
+        named graphs also `g`, an encoded IRI.
         """
         ...
 
@@ -27,10 +27,10 @@ class TripleSource(Protocol):
 class Dataset:
     """What the leaves of a pattern stand for: triples, or the mappings of a clause by its number.
 
-    `origin` gives the windows that are evaluated: one row per `window`, or a single row with the
-    range `from_window` to `to_window`. It is asked for by what has a solution where there is no
-    triple: an empty group, VALUES, an aggregate of nothing. `graph_names` are the encoded IRIs of
-    the named graphs.
+    `origin` gives what is evaluated: one row per `evaluation`, or a single row with the range
+    `from_evaluation` to `to_evaluation`. It is asked for by what has a solution where there is
+    no triple: an empty group, VALUES, an aggregate of nothing. `graph_names` are the encoded IRIs
+    of the named graphs.
     """
 
     graph: TripleSource | None = None

@@ -7,17 +7,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.spark.columns import (
+    EVALUATION,
     FRESH,
-    FROM_WINDOW,
+    FROM_EVALUATION,
     MAPPINGS,
     TIME,
-    TO_WINDOW,
-    WINDOW,
+    TO_EVALUATION,
     variable_of,
 )
 from bestbefore.spark.expressions import Scope
-from bestbefore.spark.patterns.solutions import ABSENT, Solutions, aliased, spread
-from bestbefore.spark.sql import Cheap, name
+from bestbefore.spark.patterns.solutions import ABSENT, Solutions, spread
+from bestbefore.spark.sql import Cheap, aliased, all_of, name
 
 _COMBINED = {
     TIME: "least({0}, {1})",
@@ -46,14 +46,14 @@ def left_join(
 
 def minus(left: Solutions, right: Solutions) -> Solutions:
     """The left mappings without a compatible right one that binds a variable they bind."""
-    shared = [each for each in left.variables if each in right.variables]
+    shared = [column for column in left.variables if column in right.variables]
     if not shared:
         return left
     left, right = spread(left), spread(right)
     wanted = _compatible(left, right)
-    if not any(each in left.bound and each in right.bound for each in shared):
+    if not any(column in left.bound and column in right.bound for column in shared):
         # An equality is true only where both sides are bound.
-        wanted.append("(" + " OR ".join(_same(each) for each in shared) + ")")
+        wanted.append("(" + " OR ".join(_same(column) for column in shared) + ")")
     return replace(left, frame=_joined(left, right, wanted, "left_anti"))
 
 
@@ -86,30 +86,32 @@ def _same(column: str) -> str:
 
 def _compatible(left: Solutions, right: Solutions) -> list[str]:
     """The conditions under which two rows join, right columns renamed."""
-    conditions = [_same(each) for each in left.keys if each in right.keys]
+    conditions = [_same(column) for column in left.keys if column in right.keys]
     if left.ranged and right.ranged:
-        conditions.append(f"{FROM_WINDOW} <= {_other(TO_WINDOW)}")
-        conditions.append(f"{_other(FROM_WINDOW)} <= {TO_WINDOW}")
+        conditions.append(f"{FROM_EVALUATION} <= {_other(TO_EVALUATION)}")
+        conditions.append(f"{_other(FROM_EVALUATION)} <= {TO_EVALUATION}")
     elif left.ranged:
-        conditions.append(f"{_other(WINDOW)} BETWEEN {FROM_WINDOW} AND {TO_WINDOW}")
+        conditions.append(f"{_other(EVALUATION)} BETWEEN {FROM_EVALUATION} AND {TO_EVALUATION}")
     elif right.ranged:
-        conditions.append(f"{WINDOW} BETWEEN {_other(FROM_WINDOW)} AND {_other(TO_WINDOW)}")
-    for each in left.names:
-        if each in right.names:
-            sides = [(left, name(each)), (right, _other(each))]
-            unbound = [f"{sql} IS NULL" for side, sql in sides if each not in side.bound]
-            conditions.append(f"({' OR '.join([*unbound, _same(each)])})")
+        conditions.append(
+            f"{EVALUATION} BETWEEN {_other(FROM_EVALUATION)} AND {_other(TO_EVALUATION)}"
+        )
+    for column in left.names:
+        if column in right.names:
+            sides = [(left, name(column)), (right, _other(column))]
+            unbound = [f"{sql} IS NULL" for side, sql in sides if column not in side.bound]
+            conditions.append(f"({' OR '.join([*unbound, _same(column)])})")
     return conditions
 
 
 def _joined(left: Solutions, right: Solutions, conditions: list[str], how: str) -> DataFrame:
     columns = (*right.own, *right.extras, *right.names)
-    other = right.frame.selectExpr(*(f"{name(each)} AS {_other(each)}" for each in columns))
+    other = right.frame.selectExpr(*(f"{name(column)} AS {_other(column)}" for column in columns))
     if not conditions:
         return left.frame.crossJoin(other)
     if not (left.ranged and right.ranged):
         other = other.hint("shuffle_hash")
-    return left.frame.join(other, F.expr(" AND ".join(conditions)), how)
+    return left.frame.join(other, F.expr(all_of(conditions)), how)
 
 
 def _merged(
@@ -119,19 +121,19 @@ def _merged(
     columns: dict[str, str] = {}
     ranged = left.ranged and right.ranged
     if ranged:
-        start, end = FROM_WINDOW, TO_WINDOW
+        start, end = FROM_EVALUATION, TO_EVALUATION
         columns = {
             start: f"greatest({start}, {_other(start)})",
             end: f"least({end}, {_other(end)})",
         }
     keys = dict.fromkeys((*left.keys, *right.keys))
-    columns |= {each: name(each) if each in left.keys else _other(each) for each in keys}
-    extras = tuple(each for each in _COMBINED if each in (*left.extras, *right.extras))
-    columns |= {each: _combined(each, left, right) for each in extras}
+    columns |= {column: name(column) if column in left.keys else _other(column) for column in keys}
+    extras = tuple(column for column in _COMBINED if column in (*left.extras, *right.extras))
+    columns |= {column: _combined(column, left, right) for column in extras}
     names = dict.fromkeys((*left.names, *right.names))
-    columns |= {each: _value(each, left, right) for each in names}
-    # The window of the whole comes first among its keys.
-    ordered = tuple(sorted(keys, key=lambda each: each != WINDOW))
+    columns |= {column: _value(column, left, right) for column in names}
+    # The evaluation comes first among the keys.
+    ordered = tuple(sorted(keys, key=lambda column: column != EVALUATION))
     return Solutions(
         frame.selectExpr(*aliased(columns)), tuple(names), bound, ordered, extras, ranged
     )
@@ -154,4 +156,4 @@ def _value(column: str, left: Solutions, right: Solutions) -> str:
 def _merged_scope(left: Solutions, right: Solutions) -> Scope:
     """What a condition over both sides sees, before their columns are merged."""
     names = dict.fromkeys((*left.variables, *right.variables))
-    return Scope({variable_of(each): _value(each, left, right) for each in names})
+    return Scope({variable_of(column): _value(column, left, right) for column in names})

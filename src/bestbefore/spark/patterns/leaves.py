@@ -10,11 +10,11 @@ from pyspark.sql import DataFrame
 from bestbefore.query.algebra import BGP, Pattern, PatternTerm, TriplePattern, Values, Variable
 from bestbefore.query.certainty import certain_variables
 from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
-from bestbefore.spark.columns import FRESH, MAPPINGS, TIME, WINDOW, column_of
+from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, TIME, column_of
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.joins import join
-from bestbefore.spark.patterns.solutions import Solutions, quoted
-from bestbefore.spark.sql import NO_TERM, name, quote
+from bestbefore.spark.patterns.solutions import Solutions
+from bestbefore.spark.sql import NO_TERM, all_of, name, quote, quoted
 
 _CARRIED = (TIME, MAPPINGS, FRESH)
 
@@ -23,7 +23,7 @@ def basic_graph_pattern(pattern: BGP, context: Context) -> Solutions:
     """The mappings under which a graph holds all triple patterns."""
     if not pattern.patterns:
         return context.unit()
-    matches = (_match(each, context) for each in connected(pattern.patterns))
+    matches = (_match(triple, context) for triple in connected(pattern.patterns))
     return context.anchored(reduce(join, matches))
 
 
@@ -34,7 +34,7 @@ def connected(patterns: Sequence[TriplePattern]) -> Iterable[TriplePattern]:
     """
     waiting, known = list(patterns), set[str]()
     while waiting:
-        chosen = next((each for each in waiting if known & _names(each)), waiting[0])
+        chosen = next((triple for triple in waiting if known & _names(triple)), waiting[0])
         waiting.remove(chosen)
         known |= _names(chosen)
         yield chosen
@@ -42,43 +42,43 @@ def connected(patterns: Sequence[TriplePattern]) -> Iterable[TriplePattern]:
 
 def _names(pattern: TriplePattern) -> set[str]:
     terms = (pattern.subject, pattern.predicate, pattern.object)
-    return {place_name(each) for each in terms if isinstance(each, Variable | BlankNode)}
+    return {_column_name(term) for term in terms if isinstance(term, Variable | BlankNode)}
 
 
-def place_name(term: Variable | BlankNode) -> str:
+def _column_name(term: Variable | BlankNode) -> str:
     """The column of a variable; a blank node is one that nothing outside the pattern sees."""
     return column_of(term.name) if isinstance(term, Variable) else f"_:{term.label}"
 
 
 def _match(pattern: TriplePattern, context: Context) -> Solutions:
-    places = {"s": pattern.subject, "p": pattern.predicate, "o": pattern.object}
-    wanted, columns = matched(places)
-    varying = [each for each, term in places.items() if isinstance(term, Variable | BlankNode)]
+    parts = {"s": pattern.subject, "p": pattern.predicate, "o": pattern.object}
+    wanted, columns = matched(parts)
+    varying = [part for part, term in parts.items() if isinstance(term, Variable | BlankNode)]
     return context.triples(wanted, columns, varying)
 
 
-def matched(places: dict[str, PatternTerm]) -> tuple[str, dict[str, str]]:
+def matched(parts: dict[str, PatternTerm]) -> tuple[str, dict[str, str]]:
     """What the columns of a row must be, and which column each variable is."""
     wanted: list[str] = []
     columns: dict[str, str] = {}
-    for place, term in places.items():
+    for part, term in parts.items():
         match term:
             case IRI() | Literal():
-                wanted.append(f"{name(place)} = {quote(encode(term))}")
+                wanted.append(f"{name(part)} = {quote(encode(term))}")
             case Variable() | BlankNode():
                 # A variable that stands twice in a pattern wants the same term twice.
-                earlier = columns.setdefault(place_name(term), name(place))
-                if earlier != name(place):
-                    wanted.append(f"{name(place)} = {earlier}")
+                earlier = columns.setdefault(_column_name(term), name(part))
+                if earlier != name(part):
+                    wanted.append(f"{name(part)} = {earlier}")
             case _:
                 assert_never(term)
-    return " AND ".join(wanted) or "TRUE", columns
+    return all_of(wanted), columns
 
 
 def inline_data(pattern: Values, context: Context) -> Solutions:
     """The mappings of VALUES."""
     unit = context.unit()
-    columns = [column_of(each.name) for each in pattern.variables]
+    columns = [column_of(variable.name) for variable in pattern.variables]
     rows = ", ".join(_row(columns, row) for row in pattern.rows) or _row(
         columns, [None] * len(columns)
     )
@@ -93,14 +93,15 @@ def inline_data(pattern: Values, context: Context) -> Solutions:
 
 
 def _row(columns: list[str], row: Iterable[IRI | Literal | None]) -> str:
-    terms = [NO_TERM if each is None else quote(encode(each)) for each in row]
+    terms = [NO_TERM if term is None else quote(encode(term)) for term in row]
     fields = [f"{quote(column)}, {term}" for column, term in zip(columns, terms, strict=True)]
-    return f"named_struct('row', 1{''.join(f', {each}' for each in fields)})"
+    return f"named_struct('row', 1{''.join(f', {field}' for field in fields)})"
 
 
 def clause(frame: DataFrame, pattern: Pattern, context: Context) -> Solutions:
     """The mappings of a WINDOW or SERVICE clause, which were computed before."""
-    names = tuple(each for each in frame.columns if each.startswith(("?", "_:")))
-    extras = tuple(each for each in _CARRIED if each in frame.columns)
-    bound = frozenset(column_of(each.name) for each in certain_variables(pattern)) & {*names}
-    return context.anchored(Solutions(frame, names, bound, (WINDOW,), extras))
+    names = tuple(column for column in frame.columns if column.startswith(("?", "_:")))
+    extras = tuple(column for column in _CARRIED if column in frame.columns)
+    certain = {column_of(variable.name) for variable in certain_variables(pattern)}
+    bound = certain.intersection(names)
+    return context.anchored(Solutions(frame, names, frozenset(bound), (EVALUATION,), extras))

@@ -5,14 +5,14 @@ from dataclasses import replace
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query.algebra import OrderCondition
-from bestbefore.spark.columns import FRESH, PLACE, TIME
+from bestbefore.spark.columns import FRESH, POSITION, TIME
 from bestbefore.spark.expressions import Scope
 from bestbefore.spark.expressions.comparison import sort_key
 from bestbefore.spark.expressions.compiler import term_sql
-from bestbefore.spark.patterns.solutions import Solutions, quoted, spread
-from bestbefore.spark.sql import let, name
+from bestbefore.spark.patterns.solutions import Solutions, spread
+from bestbefore.spark.sql import let, name, quoted
 
-_KEPT = {TIME: "max", FRESH: "max", PLACE: "min"}
+_KEPT = {TIME: "max", FRESH: "max", POSITION: "min"}
 
 
 def distinct(solutions: Solutions) -> Solutions:
@@ -22,11 +22,11 @@ def distinct(solutions: Solutions) -> Solutions:
     """
     solutions = spread(solutions)
     columns = quoted((*solutions.keys, *solutions.names))
-    extras = tuple(each for each in _KEPT if each in solutions.extras)
+    extras = tuple(column for column in _KEPT if column in solutions.extras)
     if not extras:
         frame = solutions.frame.selectExpr(*columns).distinct()
     else:
-        kept = [F.expr(f"{_KEPT[each]}({name(each)}) AS {name(each)}") for each in extras]
+        kept = [F.expr(f"{_KEPT[column]}({name(column)}) AS {name(column)}") for column in extras]
         frame = solutions.frame.groupBy(*columns).agg(*kept)
     return replace(solutions, frame=frame, extras=extras)
 
@@ -34,10 +34,11 @@ def distinct(solutions: Solutions) -> Solutions:
 def ordered(
     solutions: Solutions, conditions: tuple[OrderCondition, ...], scope: Scope
 ) -> Solutions:
-    """The mappings with their place in an order; equals are told apart by all their terms."""
+    """The mappings with their position in an order; equals are told apart by all their terms."""
     keys = [
-        let(term_sql(each.expression, scope), sort_key) + (" DESC" if each.descending else "")
-        for each in conditions
+        let(term_sql(condition.expression, scope), sort_key)
+        + (" DESC" if condition.descending else "")
+        for condition in conditions
     ]
     return _placed(solutions, keys)
 
@@ -45,15 +46,19 @@ def ordered(
 def sliced(solutions: Solutions, offset: int, limit: int | None) -> Solutions:
     """Some mappings of each evaluation, in their order."""
     solutions = spread(solutions).single()
-    placed = _placed(solutions, [name(PLACE)] if PLACE in solutions.extras else [])
-    wanted = f"{PLACE} > {offset}"
-    return placed.filter(wanted if limit is None else f"{wanted} AND {PLACE} <= {offset + limit}")
+    placed = _placed(solutions, [name(POSITION)] if POSITION in solutions.extras else [])
+    wanted = f"{POSITION} > {offset}"
+    return placed.filter(
+        wanted if limit is None else f"{wanted} AND {POSITION} <= {offset + limit}"
+    )
 
 
 def _placed(solutions: Solutions, keys: list[str]) -> Solutions:
     order = ", ".join([*keys, *quoted(solutions.names)]) or "1"
-    place = f"row_number() OVER (PARTITION BY {', '.join(quoted(solutions.keys))} ORDER BY {order})"
-    extras = tuple(each for each in solutions.extras if each != PLACE)
+    position = (
+        f"row_number() OVER (PARTITION BY {', '.join(quoted(solutions.keys))} ORDER BY {order})"
+    )
+    extras = tuple(column for column in solutions.extras if column != POSITION)
     columns = quoted((*solutions.keys, *extras, *solutions.names))
-    frame = solutions.frame.selectExpr(*columns, f"{place} AS {PLACE}")
-    return replace(solutions, frame=frame, extras=(*extras, PLACE))
+    frame = solutions.frame.selectExpr(*columns, f"{position} AS {POSITION}")
+    return replace(solutions, frame=frame, extras=(*extras, POSITION))

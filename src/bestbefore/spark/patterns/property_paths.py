@@ -1,4 +1,9 @@
-"""Property paths (SPARQL 1.1 section 9) as pairs of connected terms."""
+"""Property paths (SPARQL 1.1 section 9) as pairs of connected terms.
+
+A closure is the one thing that no fixed plan computes: its rounds are jobs of their own, run while
+the query is compiled, until a round finds nothing new. From a known end a round goes one step
+further; between unknown ends it doubles the length of the paths, so rounds grow with its logarithm.
+"""
 
 from dataclasses import replace
 from typing import assert_never
@@ -16,16 +21,17 @@ from bestbefore.query.paths import (
     ZeroOrOne,
 )
 from bestbefore.rdf.terms import IRI, Literal, encode
-from bestbefore.spark.columns import WINDOW, column_of
-from bestbefore.spark.patterns.closure import END, START, closure, composed, reversed_pairs
+from bestbefore.spark.columns import EVALUATION, column_of
 from bestbefore.spark.patterns.context import Context
+from bestbefore.spark.patterns.joins import join, without_match
 from bestbefore.spark.patterns.leaves import matched
 from bestbefore.spark.patterns.modifiers import distinct
-from bestbefore.spark.patterns.path_forms import can_be_empty
-from bestbefore.spark.patterns.solutions import Solutions, aliased, quoted, spread, union
-from bestbefore.spark.sql import name, quote
+from bestbefore.spark.patterns.solutions import Solutions, spread, union
+from bestbefore.spark.sql import aliased, name, one_of, quote, quoted
 
-_BOTH = frozenset({START, END})
+START, END = _PAIR = ("start", "end")
+_BOTH = frozenset(_PAIR)
+_ROUND = "round"
 _FORWARD = {START: "s", END: "o"}
 _BACKWARD = {START: "o", END: "s"}
 _MIDDLE = Variable(".middle")
@@ -50,7 +56,7 @@ def _pairs(path: Path, ends: Ends, context: Context) -> Solutions:  # noqa: PLR0
         case NegatedSet(forward, backward):
             return _other_links(forward, backward, context)
         case Inverse(inner):
-            return reversed_pairs(_pairs(inner, (ends[1], ends[0]), context))
+            return _reversed(_pairs(inner, (ends[1], ends[0]), context))
         case Alternative(left, right):
             return union(_pairs(left, ends, context), _pairs(right, ends, context))
         case Sequence(left, right):
@@ -80,35 +86,34 @@ def _other_links(
 
 
 def _none_of(predicates: tuple[IRI, ...]) -> str:
-    listed = ", ".join(quote(encode(each)) for each in predicates)
-    return f"p NOT IN ({listed})" if predicates else "TRUE"
+    return f"NOT {one_of('p', map(encode, predicates))}" if predicates else "TRUE"
 
 
 def _after(left: Path, right: Path, ends: Ends, context: Context) -> Solutions:
     first = _pairs(left, (ends[0], _MIDDLE), context)
     second = _pairs(right, (_MIDDLE, ends[1]), context)
-    return composed(first, second)
+    return _composed(first, second)
 
 
 def _closed(path: Path, ends: Ends, context: Context) -> Solutions:
     """The pairs that one or more steps connect, from the end that is known, if one is."""
-    start, end = (encode(each) if isinstance(each, IRI | Literal) else None for each in ends)
+    start, end = (encode(end) if isinstance(end, IRI | Literal) else None for end in ends)
     step = distinct(spread(_pairs(path, (_MIDDLE, _MIDDLE), context)))
     if start is None and end is not None:
-        return reversed_pairs(closure(reversed_pairs(step), end))
-    return closure(step, start)
+        return _reversed(_closure(_reversed(step), end))
+    return _closure(step, start)
 
 
 def _same(ends: Ends, context: Context) -> Solutions:
     """The pairs of equal terms: those of the graph, and those that the pattern itself names."""
-    constants = [each for each in ends if isinstance(each, IRI | Literal)]
-    pairs = [_constant(encode(each), context) for each in constants]
+    constants = [end for end in ends if isinstance(end, IRI | Literal)]
+    pairs = [_constant(encode(term), context) for term in constants]
     if not constants:
-        pairs += [context.triples("TRUE", {START: each, END: each}) for each in ("s", "o")]
+        pairs += [context.triples("TRUE", {START: part, END: part}) for part in ("s", "o")]
         pairs += _tested(ends, context)
     result = pairs[0]
-    for each in pairs[1:]:
-        result = union(result, each)
+    for pair in pairs[1:]:
+        result = union(result, pair)
     return distinct(spread(result))
 
 
@@ -123,11 +128,67 @@ def _tested(ends: Ends, context: Context) -> list[Solutions]:
     seeds = context.seeds
     if seeds is None or context.graph_key not in (None, *seeds.keys):
         return []
-    names = [column_of(each.name) for each in ends if isinstance(each, Variable)]
-    keys = tuple(each for each in seeds.keys if each in (WINDOW, context.graph_key))
+    names = [column_of(end.name) for end in ends if isinstance(end, Variable)]
+    keys = tuple(key for key in seeds.keys if key in (EVALUATION, context.graph_key))
     found = []
-    for each in (one for one in names if one in seeds.names):
-        known = seeds.frame.filter(f"{name(each)} IS NOT NULL")
-        pair = aliased({START: name(each), END: name(each)})
+    for column in (one for one in names if one in seeds.names):
+        known = seeds.frame.filter(f"{name(column)} IS NOT NULL")
+        pair = aliased({START: name(column), END: name(column)})
         found.append(Solutions(known.selectExpr(*quoted(keys), *pair), (START, END), _BOTH, keys))
     return found
+
+
+def _closure(step: Solutions, start: str | None) -> Solutions:
+    """The pairs that one or more steps connect, from one term if it is given.
+
+    The steps are one row per evaluation and pair. Spark keeps the result until it is collected.
+    """
+    step = _kept(step.select({START: name(START), END: name(END)}, bound=_BOTH, extras=()))
+    begin = step if start is None else step.filter(f"{name(START)} = {quote(start)}")
+    reached = begin.with_column(_ROUND, "0")
+    number = 0
+    while not _of_round(reached, number).frame.isEmpty():
+        known = reached.restricted(_PAIR)
+        longer = _composed(_of_round(reached, number), known if start is None else step)
+        number += 1
+        news = without_match(distinct(longer), known).with_column(_ROUND, f"{number}")
+        reached = _kept(replace(reached, frame=reached.frame.unionByName(news.frame)))
+    return reached.restricted(_PAIR)
+
+
+def _reversed(pairs: Solutions) -> Solutions:
+    """The pairs with their ends exchanged."""
+    return pairs.select({START: name(END), END: name(START)}, bound=_BOTH)
+
+
+def _of_round(reached: Solutions, number: int) -> Solutions:
+    return reached.filter(f"{_ROUND} = {number}")
+
+
+def _composed(left: Solutions, right: Solutions) -> Solutions:
+    """The pairs that a left and then a right one connect."""
+    between = "_:between"
+    one = left.select({START: name(START), between: name(END)}, bound=frozenset({START, between}))
+    other = right.select({between: name(START), END: name(END)}, bound=frozenset({between, END}))
+    return join(one, other).restricted((START, END))
+
+
+def _kept(pairs: Solutions) -> Solutions:
+    """The pairs computed and held: the plan of a round must not grow with those before."""
+    return replace(pairs, frame=pairs.frame.localCheckpoint())
+
+
+def can_be_empty(path: Path) -> bool:
+    """Whether a path connects a term with itself without a step."""
+    match path:
+        case ZeroOrMore() | ZeroOrOne():
+            return True
+        case Link() | NegatedSet():
+            return False
+        case Inverse(inner) | OneOrMore(inner):
+            return can_be_empty(inner)
+        case Sequence(left, right):
+            return can_be_empty(left) and can_be_empty(right)
+        case Alternative(left, right):
+            return can_be_empty(left) or can_be_empty(right)
+    assert_never(path)

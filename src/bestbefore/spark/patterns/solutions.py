@@ -1,9 +1,9 @@
 """Solutions: the mappings of a pattern in a DataFrame, and what is known of its columns.
 
-A row belongs to one evaluation, told by its keys: `window`, inside GRAPH ?g also `graph`, inside
-EXISTS also the outer mapping. Mappings of triples and what is joined of them carry a *range* of
-windows instead (`from_window` to `to_window`), which is as exact and costs one row, not one per
-window. What is not monotone (OPTIONAL, MINUS, aggregates …) spreads ranges to windows first.
+A row belongs to one evaluation, told by its keys: `evaluation`, inside GRAPH ?g also `graph`,
+inside EXISTS also the outer mapping. Mappings of triples and what is joined of them carry a *range*
+instead (`from_evaluation` to `to_evaluation`), which is as exact and costs one row, not one per
+evaluation. What is not monotone (OPTIONAL, MINUS, aggregates …) spreads ranges first.
 
 Beside variables a frame may have these columns; what operators do with them:
 
@@ -15,7 +15,7 @@ Beside variables a frame may have these columns; what operators do with them:
   distinct values, since rows of one unit share theirs; DISTINCT takes the largest.
 - `time`, when the mapping begins to leave the window (null: never): a join takes the earlier one, a
   group and DISTINCT the latest.
-- `place`, the place in the order asked for: DISTINCT takes the first, GROUP_CONCAT goes by it; what
+- `position`, that in the order asked for: DISTINCT takes the first, GROUP_CONCAT goes by it; what
   has no order, as a join, drops it.
 - `solution`, what tells a mapping from all others once BNODE has asked; a join drops it.
 """
@@ -26,25 +26,25 @@ from dataclasses import dataclass, replace
 from pyspark.sql import DataFrame
 
 from bestbefore.spark.columns import (
+    EVALUATION,
     FRESH,
-    FROM_WINDOW,
+    FROM_EVALUATION,
     MAPPINGS,
-    PLACE,
+    POSITION,
     TIME,
-    TO_WINDOW,
-    WINDOW,
+    TO_EVALUATION,
     variable_of,
 )
 from bestbefore.spark.expressions import Scope
-from bestbefore.spark.sql import NO_TERM, Cheap, name
+from bestbefore.spark.sql import NO_TERM, aliased, name, quoted
 
-RANGE = (FROM_WINDOW, TO_WINDOW)
+RANGE = (FROM_EVALUATION, TO_EVALUATION)
 # What an extra column is where a frame does not have it.
 ABSENT = {
     TIME: "CAST(NULL AS BIGINT)",
     MAPPINGS: "1L",
     FRESH: "1D",
-    PLACE: "CAST(NULL AS BIGINT)",
+    POSITION: "CAST(NULL AS BIGINT)",
 }
 
 
@@ -71,11 +71,11 @@ class Solutions:
     @property
     def variables(self) -> tuple[str, ...]:
         """The columns of variables, without blank nodes."""
-        return tuple(each for each in self.names if not each.startswith("_:"))
+        return tuple(column for column in self.names if not column.startswith("_:"))
 
     def scope(self) -> Scope:
         """What an expression over these mappings sees."""
-        return Scope({variable_of(each): name(each) for each in self.variables})
+        return Scope({variable_of(column): name(column) for column in self.variables})
 
     def carried(self, column: str) -> str:
         """An extra column, or what it is if absent."""
@@ -98,7 +98,9 @@ class Solutions:
     def restricted(self, names: Iterable[str]) -> "Solutions":
         """The mappings with exactly these variables; what was not there is null."""
         kept = tuple(names)
-        return self.select({each: self.column(each) for each in kept}, bound=self.bound & {*kept})
+        return self.select(
+            {column: self.column(column) for column in kept}, bound=self.bound & {*kept}
+        )
 
     def column(self, column: str) -> str:
         """A variable's column, null if nothing binds it."""
@@ -113,35 +115,29 @@ class Solutions:
     ) -> "Solutions":
         """The mappings with other variables, given as SQL; extra columns are kept, or the named."""
         kept = self.extras if extras is None else extras
-        carried = (name(each) for each in (*self.own, *kept))
-        frame = self.frame.selectExpr(*carried, *aliased(columns))
+        frame = self.frame.selectExpr(*quoted((*self.own, *kept)), *aliased(columns))
         return replace(self, frame=frame, names=tuple(columns), bound=bound, extras=kept)
 
     def single(self) -> "Solutions":
         """The mappings one row each: a count of equal ones becomes as many rows."""
         if MAPPINGS not in self.extras:
             return self
-        rest = [each for each in (*self.own, *self.extras, *self.names) if each != MAPPINGS]
+        rest = [column for column in (*self.own, *self.extras, *self.names) if column != MAPPINGS]
         copies = f"explode(sequence(1L, {name(MAPPINGS)})) AS `copy`"
-        frame = self.frame.selectExpr(copies, *map(name, rest)).drop("copy")
+        frame = self.frame.selectExpr(copies, *quoted(rest)).drop("copy")
         return replace(
-            self, frame=frame, extras=tuple(each for each in self.extras if each != MAPPINGS)
+            self, frame=frame, extras=tuple(column for column in self.extras if column != MAPPINGS)
         )
 
 
-def aliased(columns: Mapping[str, str]) -> list[str]:
-    """Columns given as SQL, with their names."""
-    return [f"{sql} AS {name(column)}" for column, sql in columns.items()]
-
-
 def spread(solutions: Solutions) -> Solutions:
-    """The mappings with one row per window they are found in."""
+    """The mappings with one row per evaluation that finds them."""
     if not solutions.ranged:
         return solutions
     rest = (*solutions.keys, *solutions.extras, *solutions.names)
-    windows = f"explode(sequence({FROM_WINDOW}, {TO_WINDOW})) AS {WINDOW}"
-    frame = solutions.frame.selectExpr(windows, *map(name, rest))
-    return replace(solutions, frame=frame, keys=(WINDOW, *solutions.keys), ranged=False)
+    windows = f"explode(sequence({FROM_EVALUATION}, {TO_EVALUATION})) AS {EVALUATION}"
+    frame = solutions.frame.selectExpr(windows, *quoted(rest))
+    return replace(solutions, frame=frame, keys=(EVALUATION, *solutions.keys), ranged=False)
 
 
 def union(left: Solutions, right: Solutions) -> Solutions:
@@ -150,9 +146,9 @@ def union(left: Solutions, right: Solutions) -> Solutions:
         left, right = spread(left), spread(right)
     names = dict.fromkeys((*left.names, *right.names))
     extras = tuple(
-        each for each in (TIME, MAPPINGS, FRESH) if each in (*left.extras, *right.extras)
+        column for column in (TIME, MAPPINGS, FRESH) if column in (*left.extras, *right.extras)
     )
-    frames = [_aligned(each, left.own, extras, names) for each in (left, right)]
+    frames = [_aligned(side, left.own, extras, names) for side in (left, right)]
     return replace(
         left,
         frame=frames[0].union(frames[1]),
@@ -165,12 +161,7 @@ def union(left: Solutions, right: Solutions) -> Solutions:
 def _aligned(
     one: Solutions, own: tuple[str, ...], extras: tuple[str, ...], names: Iterable[str]
 ) -> DataFrame:
-    columns: dict[str, str] = {each: name(each) for each in own}
-    columns |= {each: one.carried(each) for each in extras}
-    columns |= {each: one.column(each) for each in names}
+    columns: dict[str, str] = {column: name(column) for column in own}
+    columns |= {column: one.carried(column) for column in extras}
+    columns |= {column: one.column(column) for column in names}
     return one.frame.selectExpr(*aliased(columns))
-
-
-def quoted(columns: Iterable[str]) -> list[Cheap]:
-    """Columns by their names, as SQL."""
-    return [name(each) for each in columns]

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from bestbefore.rdf.numbers import number_of
+from bestbefore.rdf.lexical_forms import number_of
 from bestbefore.rdf.terms import XSD
 
 
@@ -15,6 +15,8 @@ from bestbefore.rdf.terms import XSD
         (f'"1e3"^^<{XSD}double>', 1000.0),
         (f'"-INF"^^<{XSD}float>', -math.inf),
         (f'"1e3"^^<{XSD}integer>', None),
+        (f'"5.5"^^<{XSD}integer>', None),
+        (f'"5\n"^^<{XSD}integer>', None),
         (f'"1_000"^^<{XSD}integer>', None),
         (f'" 5"^^<{XSD}integer>', None),
         (f'"٣"^^<{XSD}integer>', None),
