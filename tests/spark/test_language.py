@@ -124,6 +124,22 @@ QUERIES = {
         "(SUM(?n) AS ?sum) (COUNT(*) AS ?c)",
         "",
     ),
+    "conditions on what is never bound, and on what is outside": (
+        (
+            f"{MENTIONED} FILTER(?user != :u1 || ?never = 1) "
+            f"OPTIONAL {{ {FOLLOWED} FILTER(?post != :p1 && (?n = 200 || ?never = 2)) }}"
+        ),
+        "?user ?post ?n",
+        "",
+    ),
+    "a graph that is not declared": (
+        (
+            f"{{ {MENTIONED} {FOLLOWED} OPTIONAL {{ GRAPH :none {{ ?user :q ?x }} }} }} "
+            f"UNION {{ {MENTIONED} GRAPH :none {{ ?user :q+ ?x }} }}"
+        ),
+        "?user ?n ?x",
+        "",
+    ),
     "one window in two clauses": (
         f"{MENTIONED} WINDOW :w {{ ?user :likes ?other }} {FOLLOWED}",
         "?user ?n ?other",
@@ -330,6 +346,12 @@ def test_static_graphs(bench, tmp_path, events):
         wanted |= {blue} if f"{EX}u2" in users else set()
         assert set(given[number]) == wanted
     assert any(given.values())
+
+
+def test_without_named_graphs_there_is_none_to_find(bench, events):
+    where = f"{MENTIONED} OPTIONAL {{ GRAPH ?g {{ ?user ?p ?o }} }}"
+    given = answers_of(bench, text_of("SELECT ?user ?g", where, W10), events)
+    assert given == expected("SELECT ?user", MENTIONED, events, **SHAPE)
 
 
 def test_ask_and_construct(bench, tmp_path, events):

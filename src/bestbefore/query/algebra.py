@@ -17,54 +17,23 @@ from bestbefore.query.expressions import (
 from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, BlankNode, Literal
 
+# fmt: off
 __all__ = [
-    "BGP",
-    "Ask",
-    "Construct",
-    "Describe",
-    "Distinct",
-    "Extend",
-    "Filter",
-    "Form",
-    "Graph",
-    "Group",
-    "Join",
-    "LeftJoin",
-    "Minus",
-    "OrderBy",
-    "OrderCondition",
-    "PathPattern",
-    "Pattern",
-    "PatternTerm",
-    "Project",
-    "Reduced",
-    "Select",
-    "Service",
-    "Slice",
-    "TriplePattern",
-    "Union",
-    "Values",
-    "Variable",
-    "Window",
-    "children",
-    "expressions_of",
-    "mentioned_variables",
-    "outside_clauses",
-    "services_of",
-    "tested_patterns",
-    "triple_variables",
-    "variables",
-    "visible_variables",
-    "walk",
-    "windows_of",
+    "BGP", "Ask", "Construct", "Describe", "Distinct", "Extend", "Filter", "Form", "Graph",
+    "Group", "Join", "LeftJoin", "Minus", "OrderBy", "OrderCondition", "PathPattern", "Pattern",
+    "PatternTerm", "Project", "Reduced", "Select", "Service", "Slice", "TriplePattern", "Union",
+    "Values", "Variable", "Window", "children", "expressions_of", "mentioned_variables",
+    "outside_clauses", "services_of", "tested_patterns", "triple_variables", "variables",
+    "visible_variables", "walk", "windows_of",
 ]
+# fmt: on
 
 PatternTerm = Variable | IRI | BlankNode | Literal
 
 
 @dataclass(frozen=True, slots=True)
 class TriplePattern:
-    """A triple in which any place may be a variable."""
+    """A triple in which any term may be a variable."""
 
     subject: PatternTerm
     predicate: PatternTerm
@@ -315,9 +284,9 @@ def expressions_of(pattern: Pattern) -> tuple[Expression, ...]:
         case Extend(_, _, expression):
             return (expression,)
         case OrderBy(_, conditions):
-            return tuple(each.expression for each in conditions)
+            return tuple(condition.expression for condition in conditions)
         case Group(_, _, aggregates):
-            arguments = (each.argument for _, each in aggregates)
+            arguments = (aggregate.argument for _, aggregate in aggregates)
             return tuple(argument for argument in arguments if argument is not None)
     return ()
 
@@ -366,7 +335,7 @@ def variables(pattern: Pattern) -> tuple[Variable, ...]:  # noqa: PLR0911 - one 
         case BGP(patterns):
             return triple_variables(patterns)
         case PathPattern(subject, _, object_):
-            return _distinct(each for each in (subject, object_) if isinstance(each, Variable))
+            return _distinct(end for end in (subject, object_) if isinstance(end, Variable))
         case Join() | LeftJoin() | Union():
             return _distinct((*variables(pattern.left), *variables(pattern.right)))
         case Minus(left, _):
@@ -387,21 +356,21 @@ def variables(pattern: Pattern) -> tuple[Variable, ...]:  # noqa: PLR0911 - one 
 
 def visible_variables(pattern: Pattern) -> tuple[Variable, ...]:
     """The variables in scope that a query can name: what `SELECT *` selects."""
-    return tuple(each for each in variables(pattern) if not each.hidden)
+    return tuple(name for name in variables(pattern) if not name.hidden)
 
 
 def mentioned_variables(pattern: Pattern) -> tuple[Variable, ...]:
     """The variables that a pattern binds or reads, but for those that a subquery keeps inside."""
     if isinstance(pattern, Project | Values):
         return variables(pattern)
-    below = (each for child in children(pattern) for each in mentioned_variables(child))
-    read = (each for part in expressions_of(pattern) for each in expression_variables(part))
+    below = (name for child in children(pattern) for name in mentioned_variables(child))
+    read = (name for part in expressions_of(pattern) for name in expression_variables(part))
     return _distinct((*variables(pattern), *below, *read))
 
 
 def triple_variables(patterns: tuple[TriplePattern, ...]) -> tuple[Variable, ...]:
     """The variables of triple patterns, in order of first appearance."""
-    terms = (term for each in patterns for term in (each.subject, each.predicate, each.object))
+    terms = (term for one in patterns for term in (one.subject, one.predicate, one.object))
     return _distinct(term for term in terms if isinstance(term, Variable))
 
 

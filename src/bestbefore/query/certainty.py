@@ -56,7 +56,7 @@ def _made(pattern: Extend | Values | Group) -> frozenset[Variable]:
             new = {variable} if isinstance(expression, Constant) else frozenset[Variable]()
             return certain_variables(inner) | new
         case Values(names, rows):
-            columns = (tuple(row[place] for row in rows) for place in range(len(names)))
+            columns = (tuple(row[column] for row in rows) for column in range(len(names)))
             return frozenset(
                 name for name, cells in zip(names, columns, strict=True) if None not in cells
             )

@@ -99,8 +99,8 @@ class Places:
 
     def of(self, node: Node) -> Place | None:
         """Where a node is written, if it was read from text."""
-        _, place = self.found.get(id(node), (node, None))
-        return place
+        noted, place = self.found.get(id(node), (None, None))
+        return place if noted is node else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from bestbefore.query.algebra import (
     LeftJoin,
     Minus,
     OrderBy,
+    OrderCondition,
     PathPattern,
     Pattern,
     Project,
@@ -47,7 +48,7 @@ def _describe(pattern: Pattern) -> list[str]:
 def _leaves(pattern: Pattern) -> list[str]:
     match pattern:
         case BGP(patterns):
-            return [print_triple(each) for each in patterns]
+            return [print_triple(triple) for triple in patterns]
         case Values(_, rows):
             return [
                 " ".join("UNDEF" if cell is None else print_term(cell) for cell in row) or "()"
@@ -93,17 +94,18 @@ def _modifier(pattern: Group | OrderBy | Slice) -> list[str]:
     match pattern:
         case Group(_, keys, aggregates):
             wording = Wording(_mention)
-            made = [f"{print_term(name)} = {wording.aggregate(each)}" for name, each in aggregates]
+            made = [f"{print_term(name)} = {wording.aggregate(one)}" for name, one in aggregates]
             return [f"Group by {' '.join(map(print_term, keys)) or 'nothing'}: {', '.join(made)}"]
         case OrderBy(_, conditions):
-            order = (
-                f"{_expression(each.expression)}{' descending' if each.descending else ''}"
-                for each in conditions
-            )
-            return ["OrderBy", ", ".join(order)]
+            return ["OrderBy", ", ".join(map(_order, conditions))]
         case Slice(_, offset, limit):
             return ["Slice", f"from {offset}", *([] if limit is None else [f"at most {limit}"])]
     assert_never(pattern)
+
+
+def _order(condition: OrderCondition) -> str:
+    direction = " descending" if condition.descending else ""
+    return f"{_expression(condition.expression)}{direction}"
 
 
 def _expression(expression: Expression) -> str:

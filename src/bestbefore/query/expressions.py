@@ -189,7 +189,7 @@ def expression_variables(expression: Expression) -> tuple[Variable, ...]:
         return (expression,)
     if isinstance(expression, Exists):
         return mentioned_variables(expression.pattern)
-    found = (each for part in operands(expression) for each in expression_variables(part))
+    found = (name for part in operands(expression) for name in expression_variables(part))
     return tuple(dict.fromkeys(found))
 
 
@@ -197,7 +197,7 @@ def own_variables(expression: Expression) -> tuple[Variable, ...]:
     """The variables that an expression reads itself, without those in the patterns of EXISTS."""
     if isinstance(expression, Variable):
         return (expression,)
-    found = (each for part in operands(expression) for each in own_variables(part))
+    found = (name for part in operands(expression) for name in own_variables(part))
     return tuple(dict.fromkeys(found))
 
 
@@ -205,4 +205,4 @@ def exists_patterns(expression: Expression) -> tuple["Pattern", ...]:
     """The patterns of EXISTS in an expression, in the order they are written."""
     if isinstance(expression, Exists):
         return (expression.pattern,)
-    return tuple(each for part in operands(expression) for each in exists_patterns(part))
+    return tuple(inner for part in operands(expression) for inner in exists_patterns(part))

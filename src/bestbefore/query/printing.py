@@ -120,8 +120,8 @@ def _extent(extent: TimeWindow | CountWindow) -> str:
 
 def _print_dataset(dataset: DatasetClause) -> list[str]:
     return [
-        *(f"FROM {print_iri(each)}" for each in dataset.default),
-        *(f"FROM NAMED {print_iri(each)}" for each in dataset.named),
+        *(f"FROM {print_iri(iri)}" for iri in dataset.default),
+        *(f"FROM NAMED {print_iri(iri)}" for iri in dataset.named),
     ]
 
 
@@ -132,14 +132,14 @@ def _name(name: str) -> str:
 
 def _base(pattern: Pattern) -> list[str]:
     """The BASE that the function IRI needs, if it is called."""
-    expressions = (each for node in walk(pattern) for each in expressions_of(node))
-    bases = (base for each in expressions for base in _bases(each))
+    expressions = (part for node in walk(pattern) for part in expressions_of(node))
+    bases = (base for expression in expressions for base in _bases(expression))
     return [f"BASE {print_iri(base)}" for base in list(dict.fromkeys(bases))[:1]]
 
 
 def _bases(expression: Expression) -> list[str]:
     own = expression.base if isinstance(expression, Call) else None
-    below = [base for each in operands(expression) for base in _bases(each)]
+    below = [base for operand in operands(expression) for base in _bases(operand)]
     return [own, *below] if own is not None else below
 
 
@@ -165,7 +165,7 @@ def print_iri(iri: str) -> str:
 
 def print_triples(patterns: tuple[TriplePattern, ...]) -> str:
     """Triple patterns as SPARQL text."""
-    return " ".join(f"{print_triple(each)} ." for each in patterns)
+    return " ".join(f"{print_triple(triple)} ." for triple in patterns)
 
 
 def print_triple(pattern: TriplePattern) -> str:
@@ -298,12 +298,12 @@ def print_modifiers(parts: SelectParts) -> list[str]:
     grouped, clauses = parts.grouped, list[str]()
     wording = _wording(grouped)
     if grouped and grouped.keys:
-        keys = (_key(each, expression) for each, expression in grouped.keys.items())
+        keys = (_key(key, expression) for key, expression in grouped.keys.items())
         clauses.append(f"GROUP BY {' '.join(keys)}")
     if grouped and grouped.having:
         clauses.append(f"HAVING({wording.expression(grouped.having)})")
     if parts.order:
-        order = " ".join(_order(each, wording) for each in parts.order)
+        order = " ".join(_order(condition, wording) for condition in parts.order)
         clauses.append(f"ORDER BY {order}")
     clauses += [] if parts.limit is None else [f"LIMIT {parts.limit}"]
     clauses += [f"OFFSET {parts.offset}"] if parts.offset else []

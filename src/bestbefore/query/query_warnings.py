@@ -148,7 +148,7 @@ def outcomes(  # noqa: PLR0911 - one case per node
             )
         case Call("COALESCE", several):
             found = [outcomes(operand, in_scope) for operand in several]
-            return _ANY if any(each != {_ERROR} for each in found) else frozenset({_ERROR})
+            return _ANY if any(operand != {_ERROR} for operand in found) else frozenset({_ERROR})
     return _strict(expression, in_scope)
 
 
@@ -157,9 +157,9 @@ def _joined(
 ) -> frozenset[str]:
     """What `&&` or `||` can come to: one decisive operand decides, even beside an error."""
     found = [outcomes(operand, in_scope) for operand in several]
-    possible = {decisive} if any(decisive in each for each in found) else set[str]()
-    possible |= {other} if all(other in each for each in found) else set()
-    possible |= {_ERROR} if any(_ERROR in each for each in found) else set()
+    possible = {decisive} if any(decisive in operand for operand in found) else set[str]()
+    possible |= {other} if all(other in operand for operand in found) else set()
+    possible |= {_ERROR} if any(_ERROR in operand for operand in found) else set()
     return frozenset(possible)
 
 

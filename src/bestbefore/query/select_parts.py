@@ -94,7 +94,7 @@ def _parts(sliced: Slice, pattern: Pattern, projection: tuple[Variable, ...]) ->
 def _grouped(pattern: Pattern, projection: tuple[Variable, ...]) -> Grouped | None:
     """The clauses over a group, if the pattern is what they mean."""
     named, inner = _peel(pattern)
-    if [each for each in projection if each in named] != list(named):
+    if [name for name in projection if name in named] != list(named):
         return None
     values = inner.right if isinstance(inner, Join) and isinstance(inner.right, Values) else None
     inner = inner.left if isinstance(inner, Join) and values else inner

@@ -1,4 +1,4 @@
-"""Mistakes in the input: exit code 2 and one clear line, before Spark is started."""
+"""Mistakes in the input: exit code 2 and one clear line, before Spark is started; or a warning."""
 
 import sys
 
@@ -131,3 +131,14 @@ def test_explain_without_spark(bestbefore):
     assert "RANGE PT10M STEP PT1M" in out
     code, out, _ = bestbefore("explain", QUERY, "--no-spark")
     assert "join key: ?user" in out
+
+
+def test_what_is_legal_but_odd_is_explained_with_a_warning(bestbefore):
+    odd = QUERY.replace("\n}\n", "\n        FILTER(?folowers > 1) }\n")
+    (bestbefore.folder / "query.rq").write_text(odd)
+    code, out, err = bestbefore("explain", "job.toml", "--no-spark")
+    assert code == 0
+    assert "?folowers" in out
+    (line,) = err.splitlines()
+    assert line.startswith("warning: line 7, column 9: FILTER(?folowers > 1) is never true")
+    assert line.endswith("did you mean '?followers'?")

@@ -1,8 +1,10 @@
 import pytest
 
 from bestbefore.errors import QueryError
+from bestbefore.query import parse_sparql
 from bestbefore.query.grammar.prologue import Prologue
 from bestbefore.query.grammar.tokens import tokenize
+from bestbefore.rdf.terms import IRI
 
 PROLOGUE = Prologue({"": "http://e/", "foaf": "http://foaf/"}, "http://base/a/b")
 
@@ -26,6 +28,23 @@ def resolve(text, prologue=PROLOGUE):
 )
 def test_iris_of_tokens(text, iri):
     assert resolve(text) == iri
+
+
+@pytest.mark.parametrize(
+    ("prologue", "written", "iri"),
+    [
+        ("BASE <http://example.org/x/> PREFIX : <#>", ":x", "http://example.org/x/#x"),
+        ("BASE <http://example.org/x/> PREFIX : <?>", ":x", "http://example.org/x/?x"),
+        ("BASE <http://example.org/x#f>", "<>", "http://example.org/x"),
+        ("BASE <http://example.org/x#f> PREFIX : <>", ":y", "http://example.org/xy"),
+        ("BASE <urn:x:y>", "<#z>", "urn:x:y#z"),
+        ("BASE <tag:>", "<#z>", "tag:#z"),
+        ("BASE <http://example.org/a/> BASE <b/>", "<c>", "http://example.org/a/b/c"),
+    ],
+)
+def test_relative_iris_of_a_query(prologue, written, iri):
+    _, pattern, _ = parse_sparql(f"{prologue} ASK {{ ?s ?p {written} }}")
+    assert pattern.patterns[0].object == IRI(iri)
 
 
 def test_an_undeclared_prefix_is_named_with_the_nearest_ones():

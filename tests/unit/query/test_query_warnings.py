@@ -1,5 +1,7 @@
 """What SPARQL gives a meaning that hardly anyone means is run, with a warning."""
 
+import pickle
+
 import pytest
 
 from bestbefore.query import Variable, find_warnings, parse_query, plan
@@ -104,3 +106,9 @@ def test_a_named_graph_that_is_declared_nearby_is_named(registered):
 def test_an_in_without_choices_is_false_and_not_an_error():
     known = frozenset({Variable("a")})
     assert "true" in outcomes(Not(In(Variable("a"), ())), known)
+
+
+def test_a_copy_of_a_query_has_no_places_rather_than_wrong_ones(registered):
+    query = pickle.loads(pickle.dumps(parse_query(registered(f"{BOTH} FILTER(?never = 2)"))))
+    (warning,) = find_warnings(query)
+    assert str(warning).startswith("FILTER(?never = 2) is never true")

@@ -115,7 +115,7 @@ def over_groups(clauses: Clauses, keys: Keys, aggregates: Aggregates) -> tuple[C
     _check_having(clauses, keys)
     known, numbered = set(keys.variables), Aggregates()
     selected = {item.variable for item in clauses.items}
-    over = _OverGroups({name: each for each, name in aggregates.found.items()}, numbered)
+    over = _OverGroups({name: aggregate for aggregate, name in aggregates.found.items()}, numbered)
     items = tuple(
         item if item.expression is None else replace(item, expression=over.plain(item.expression))
         for item in clauses.items

@@ -80,8 +80,8 @@ class Reader:
     def of(cls, text: str, base: str | None = None) -> "Reader":
         """A reader at the start of a text."""
         tokens = tokenize(text)
-        variables = (read_name(each.text[1:]) for each in tokens if each.kind is Kind.VARIABLE)
-        labels = (each.text[2:] for each in tokens if each.kind is Kind.BLANK)
+        variables = (read_name(token.text[1:]) for token in tokens if token.kind is Kind.VARIABLE)
+        labels = (token.text[2:] for token in tokens if token.kind is Kind.BLANK)
         return cls(tokens, Prologue(base=base), _taken=frozenset((*variables, *labels)))
 
     @property
@@ -168,13 +168,13 @@ class Reader:
 
     def _expected(self) -> list[str]:
         """What was asked for, in words: things, then marks, then keywords."""
-        asked = dict.fromkeys("an IRI" if each == Kind.NAME else each for each in self._wanted)
+        asked = list(dict.fromkeys(self._wanted))
         for whole, parts in _TOGETHER.items():
             if all(part in asked for part in parts):
-                asked = {whole: None, **{each: None for each in asked if each not in parts}}
-        things = [each for each in asked if each.startswith(("a ", "an ", "the "))]
-        marks = [f"'{each}'" for each in asked if not each[0].isalpha()]
-        return [*things, *marks, *(each for each in asked if each.isupper() and each.isalpha())]
+                asked = [whole, *(name for name in asked if name not in parts)]
+        things = [name for name in asked if name.startswith(("a ", "an ", "the "))]
+        marks = [f"'{mark}'" for mark in asked if not mark[0].isalpha()]
+        return [*things, *marks, *(word for word in asked if word.isupper() and word.isalpha())]
 
     def _correction(self) -> str:
         """The keyword or function that a word may have been meant as."""
@@ -216,7 +216,7 @@ class Reader:
     def _new_name(self, start: str) -> str:
         numbers = self._counters.setdefault(start, count(1))
         return next(
-            name for name in (f"{start}{each}" for each in numbers) if name not in self._taken
+            name for name in (f"{start}{number}" for number in numbers) if name not in self._taken
         )
 
     def claim(self, token: Token) -> None:

@@ -77,13 +77,10 @@ def _read_block(block: _Block) -> None:
 
 def _read_same_subject(block: _Block) -> None:
     """Read [81] TriplesSameSubjectPath; brackets with something in them are triples already."""
-    reader, before = block.reader, len(block.steps)
     subject, inner = _read_node(block)
     block.steps.extend(inner)
-    if len(block.steps) == before or _verb_follows(block):
+    if not inner or _verb_follows(block):
         _read_property_list(block, subject)
-    elif not (reader.at(".") or reader.at("}")):
-        reader.want("a pattern")
 
 
 def _verb_follows(block: _Block) -> bool:

@@ -24,6 +24,6 @@ REWRITES: tuple[Callable[[Pattern], Pattern], ...] = (
 
 def rewrite(pattern: Pattern) -> Pattern:
     """A pattern after all rewrites."""
-    for each in REWRITES:
-        pattern = each(pattern)
+    for change in REWRITES:
+        pattern = change(pattern)
     return pattern

@@ -1,8 +1,10 @@
 """Basic graph patterns that are joined next to each other become one."""
 
+from collections.abc import Iterable
+from functools import reduce
+
 from bestbefore.query.algebra import BGP, Join, Pattern, Service
 from bestbefore.query.rebuilding import with_children
-from bestbefore.query.rewrites.join_operands import join_all, join_operands
 from bestbefore.rdf.terms import BlankNode
 
 
@@ -28,5 +30,17 @@ def merge_bgps(pattern: Pattern) -> Pattern:
 
 def _labels(pattern: BGP) -> set[str]:
     """The blank nodes of a pattern; one of the same name in another pattern is another one."""
-    terms = (term for each in pattern.patterns for term in (each.subject, each.object))
+    terms = (term for triple in pattern.patterns for term in (triple.subject, triple.object))
     return {term.label for term in terms if isinstance(term, BlankNode)}
+
+
+def join_operands(pattern: Pattern) -> list[Pattern]:
+    """The patterns that a join puts together, in the order they are written."""
+    if isinstance(pattern, Join):
+        return [*join_operands(pattern.left), *join_operands(pattern.right)]
+    return [pattern]
+
+
+def join_all(operands: Iterable[Pattern]) -> Pattern:
+    """The join of some patterns, from left to right."""
+    return reduce(Join, operands)

@@ -23,7 +23,7 @@ from bestbefore.query.algebra import (
     windows_of,
 )
 from bestbefore.query.rebuilding import with_children
-from bestbefore.query.rewrites.join_operands import join_all, join_operands
+from bestbefore.query.rewrites.merge_bgps import join_all, join_operands
 from bestbefore.rdf.terms import BlankNode
 
 
