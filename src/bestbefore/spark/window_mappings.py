@@ -19,7 +19,7 @@ from bestbefore.spark.columns import (
     column_of,
 )
 from bestbefore.spark.content import WindowContent, WindowContents
-from bestbefore.spark.patterns import Dataset, Solutions, compile_pattern, compile_solutions
+from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
 from bestbefore.windows import ReportStrategy
 
 SERVICE = "service"
@@ -137,9 +137,10 @@ def _statistics(plan: ServicePlan, mappings: Sequence[DataFrame]) -> DataFrame:
     """Per evaluation and join key of a service, how many mappings of its windows have which L."""
     # Mappings that are joined last as the shorter does: L is to them as a time is.
     windows = [frame.withColumnRenamed(REMAINING, TIME) for frame in mappings]
-    frame = compile_pattern(plan.bound_by, Dataset(windows=windows))
+    found = compile_solutions(plan.bound_by, Dataset(windows=windows))
     key = [column_of(variable.name) for variable in plan.join_key]
-    grouped = frame.groupBy(WINDOW, *key, TIME).agg(F.sum(MAPPINGS).alias(MAPPINGS))
+    count = F.sum(F.expr(found.carried(MAPPINGS))).alias(MAPPINGS)
+    grouped = found.frame.groupBy(WINDOW, *key, TIME).agg(count)
     columns = [f"`{name}` AS `{key_column(position)}`" for position, name in enumerate(key)]
     return grouped.selectExpr(
         f"{plan.number} AS {SERVICE}", WINDOW, f"{TIME} AS {REMAINING}", MAPPINGS, *columns
