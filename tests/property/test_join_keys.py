@@ -14,6 +14,7 @@ from bestbefore.query import (
     Service,
     Union,
     Window,
+    rewrite,
     services_of,
     visible_variables,
     windows_of,
@@ -94,6 +95,9 @@ def test_a_service_restricted_to_its_join_keys_gives_the_same_answers(pattern):
         if key is not None:
             always = certain_variables(each.pattern) & certain_variables(key.bound_by)
             assert set() < {*key.variables} <= always
+    if all(keys):
+        rewritten = numbered(rewrite(pattern))
+        assert all(join_key(each, rewritten) for each in services_of(rewritten))
     smaller = with_labels_apart(restricted(pattern, keys))
     for store in STORES:
         found = solutions(smaller, visible_variables(pattern), store)

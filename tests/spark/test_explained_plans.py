@@ -13,7 +13,7 @@ from tests.golden.test_query_plans import QUERIES
 SHUFFLES = {
     "influential_users": (4, 3),
     "optional_service": (3, 2),
-    "static_graphs": (7, 9),
+    "static_graphs": (6, 9),
     "two_services": (10, 5),
     "two_windows": (12, 5),
 }

@@ -45,8 +45,8 @@ from bestbefore.query.expressions import Exists, Expression
 class JoinKey:
     """The variables on which a SERVICE is joined, in its own order, and what binds them.
 
-    That is a pattern made of WINDOW clauses, joins, unions and projections; each mapping that the
-    SERVICE is joined with extends one of its mappings. Both sides bind the variables always, for
+    That is a pattern of WINDOW clauses, each a part or an alternative (joins and unions), whose
+    mappings those that the SERVICE is joined with extend. Both sides bind the variables always, for
     an unbound one would agree with every value.
     """
 
@@ -87,9 +87,8 @@ def _around(
             around = _together(outer, _windows(left, usable))
             return _shown(around, certain_variables(left), usable)
         case Filter(condition, _):
-            return reduce(
-                _together, (_windows(each, usable) for each in _required(condition)), outer
-            )
+            tested = (_tested(part, inner, usable) for part in conjuncts(condition))
+            return reduce(_together, tested, outer)
         case Project(_, names) | Group(_, names, _):
             return _shown(outer, names, usable)
         case Slice():
@@ -98,7 +97,9 @@ def _around(
     return outer
 
 
-def _windows(pattern: Pattern, usable: frozenset[Variable]) -> Pattern | None:
+def _windows(  # noqa: PLR0911 - one case per node
+    pattern: Pattern, usable: frozenset[Variable]
+) -> Pattern | None:
     """The WINDOWs that have a part in every mapping of a pattern and bind a usable variable."""
     match pattern:
         case Window():
@@ -113,27 +114,19 @@ def _windows(pattern: Pattern, usable: frozenset[Variable]) -> Pattern | None:
             return _shown(_windows(inner, usable), names, usable)
         case BGP() | PathPattern() | Values() | Graph() | Service():
             return None
-        case (
-            LeftJoin()
-            | Minus()
-            | Filter()
-            | Extend()
-            | Distinct()
-            | Reduced()
-            | OrderBy()
-            | Slice()
-        ):
-            return _windows(children(pattern)[0], usable)
+        case LeftJoin() | Minus():
+            return _windows(pattern.left, usable)
+        case Filter() | Extend() | Distinct() | Reduced() | OrderBy() | Slice():
+            return _windows(pattern.pattern, usable)
     assert_never(pattern)
 
 
-def _required(condition: Expression) -> list[Pattern]:
-    """The patterns that must have a solution for a condition to be true."""
-    return [
-        part.pattern
-        for part in conjuncts(condition)
-        if isinstance(part, Exists) and not part.negated
-    ]
+def _tested(condition: Expression, inner: Pattern, usable: frozenset[Variable]) -> Pattern | None:
+    """The WINDOWs that must have a mapping for EXISTS to be true, however many they have."""
+    if not isinstance(condition, Exists) or condition.negated:
+        return None
+    found = _shown(_windows(condition.pattern, usable), visible_variables(inner), usable)
+    return None if found is None else Distinct(found)
 
 
 def _together(left: Pattern | None, right: Pattern | None) -> Pattern | None:

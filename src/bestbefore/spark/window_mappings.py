@@ -19,7 +19,7 @@ from bestbefore.spark.columns import (
     column_of,
 )
 from bestbefore.spark.content import WindowContent, WindowContents
-from bestbefore.spark.patterns import Dataset, Solutions, compile_pattern, compile_solutions
+from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
 from bestbefore.spark.sql import quoted
 from bestbefore.windows import ReportStrategy
 
@@ -140,9 +140,10 @@ def _statistics(plan: ServicePlan, mappings: Sequence[DataFrame]) -> DataFrame:
     """Per evaluation and join key of a service, how many mappings of its windows have which L."""
     # Mappings that are joined last as the shorter does: L is to them as a time is.
     windows = [frame.withColumnRenamed(REMAINING, TIME) for frame in mappings]
-    frame = compile_pattern(plan.bound_by, Dataset(windows=windows))
+    found = compile_solutions(plan.bound_by, Dataset(windows=windows))
     key = [column_of(variable.name) for variable in plan.join_key]
-    grouped = frame.groupBy(EVALUATION, *key, TIME).agg(F.sum(MAPPINGS).alias(MAPPINGS))
+    count = F.sum(F.expr(found.carried(MAPPINGS))).alias(MAPPINGS)
+    grouped = found.frame.groupBy(EVALUATION, *key, TIME).agg(count)
     columns = [f"{column} AS {key_column(n)}" for n, column in enumerate(quoted(key))]
     return grouped.selectExpr(
         f"{plan.number} AS {SERVICE}", EVALUATION, f"{TIME} AS {REMAINING}", MAPPINGS, *columns
