@@ -23,7 +23,7 @@ from rich.table import Table
 from bestbefore.query import parse_query, plan
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import local_session, tune
-from bestbefore.spark.window_mappings import window_job
+from bestbefore.spark.window_mappings import window_mappings
 from bestbefore.windows import Instants, SlidingWindow
 
 EX = "http://example.org/"
@@ -115,9 +115,10 @@ def compiled(elements: DataFrame, case: Case) -> DataFrame:
         f"FROM NAMED WINDOW :w ON :s [RANGE 10m STEP 5m] WHERE {{ WINDOW :w {{ {case.where} }} }}"
     )
     contents = WindowContents(elements, Instants((WINDOW,)), ((f"{EX}s",),), FIRST, LAST)
-    job = window_job(plan(parse_query(text)), contents)
+    windows = window_mappings(plan(parse_query(text)), contents)
     columns = [F.col(f"`?{name}`").alias(name) for name in case.columns]
-    return job.mappings[0].select(F.col("evaluation").alias("w"), *columns, "remaining", "mappings")
+    evaluation = F.col("evaluation").alias("w")
+    return windows.mappings[0].select(evaluation, *columns, "remaining", "mappings")
 
 
 def by_hand(elements: DataFrame, case: Case) -> DataFrame:

@@ -12,7 +12,7 @@ from bestbefore.spark.columns import ELEMENTS
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.explained_plans import describe_plans
 from bestbefore.spark.session import tune
-from bestbefore.spark.window_mappings import window_job
+from bestbefore.spark.window_mappings import window_mappings
 from bestbefore.windows import Instants, SlidingWindow
 
 from .conftest import EX, query
@@ -71,7 +71,7 @@ def test_spark_finds_what_a_naive_evaluator_finds(spark, seed, width, slide):
     frame = session.createDataFrame([(*each, "s", 0) for each in elements], ELEMENTS)
     content = WindowContents(frame, Instants((window,)), (("s",),), first, last)
     text, names, join = rng.choice([(ONE, ["?user"], False), (TWO, ["?user", "?post", "?l"], True)])
-    rows = window_job(plan(parse_query(text)), content).mappings[0].collect()
+    rows = window_mappings(plan(parse_query(text)), content).mappings[0].collect()
     found = Counter()
     for row in rows:
         found[(row["evaluation"], row["remaining"], *(row[name] for name in names))] += row[

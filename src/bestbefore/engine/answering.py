@@ -15,12 +15,12 @@ from bestbefore.engine.sinks import ANSWER, Sink
 from bestbefore.job import Job
 from bestbefore.maintenance import Outcome
 from bestbefore.query import OutputOperator
-from bestbefore.spark.answers import answer_job, due_frame, evaluations
+from bestbefore.spark.answers import due_frame, evaluations, joined_rows
 from bestbefore.spark.columns import FRESH
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.output_stream import LastAnswer, operator_of
 from bestbefore.spark.static_graphs import StaticTables
-from bestbefore.spark.window_mappings import window_job
+from bestbefore.spark.window_mappings import window_mappings
 from bestbefore.time import Clock
 from bestbefore.windows import Due, reported
 
@@ -56,12 +56,12 @@ class Answering:
 
         `folder` is where the last answer is kept for ISTREAM and DSTREAM.
         """
-        windows = window_job(self.job.plan, contents, self.job.report.strategy)
+        windows = window_mappings(self.job.plan, contents, self.job.report.strategy)
         windows.persist()
         try:
             maintained = self._maintain(windows.statistics.toArrow(), due, state)
             due_rows = due_frame(spark, list(maintained.evaluations), due.timeline)
-            rows = answer_job(
+            rows = joined_rows(
                 self.job.query,
                 self.job.plan,
                 contents,

@@ -50,7 +50,7 @@ _NO_TRIPLE = "named_struct(" + ", ".join(f"'{each}', {NO_TERM}" for each in _TRI
 _BOOLEAN = "boolean"
 
 
-def answer_job(  # noqa: PLR0913 - what an answer is made of
+def joined_rows(  # noqa: PLR0913 - what an answer is made of
     query: ContinuousQuery,
     plan: QueryPlan,
     contents: WindowContents,

@@ -15,13 +15,13 @@ from bestbefore.query import (
     TimeWindow,
 )
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.answers import answer_job, evaluations
+from bestbefore.spark.answers import evaluations, joined_rows
 from bestbefore.spark.columns import AT, ELEMENTS, EVALUATION, FRESH, OPENING, TRIPLE, column_of
 from bestbefore.spark.content import WindowContents
 from bestbefore.spark.session import tune
 from bestbefore.spark.sql import name
 from bestbefore.spark.static_graphs import StaticGraphs
-from bestbefore.spark.window_mappings import window_job
+from bestbefore.spark.window_mappings import window_mappings
 from bestbefore.windows import Instants, SlidingWindow
 
 Sections = list[tuple[str, str]]
@@ -36,27 +36,27 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
     instants = Instants(tuple(_stand_in(each.window) for each in plan.windows))
     streams = tuple(each.window.streams for each in plan.windows)
     contents = WindowContents(_table(session, ELEMENTS), instants, streams, 1, 1)
-    job_a = window_job(plan, contents)
+    windows = window_mappings(plan, contents)
     # Job B reads the mappings that job A kept.
-    job_a.persist()
+    windows.persist()
     try:
         due = _table(session, f"{EVALUATION} BIGINT, {AT} BIGINT, {OPENING} BIGINT")
-        answers = answer_job(
+        answers = joined_rows(
             query,
             plan,
             contents,
-            mappings=job_a.mappings,
+            mappings=windows.mappings,
             slices=[_table(session, _slice_schema(each)) for each in plan.services],
             due=due,
             static=_static(session, query),
         )
         shown = set[str]()
         return [
-            ("Spark job A: windows and key statistics", _plan(job_a.statistics, shown)),
+            ("Spark job A: windows and key statistics", _plan(windows.statistics, shown)),
             ("Spark job B: join and answers", _plan(evaluations(answers, due, contents), shown)),
         ]
     finally:
-        job_a.unpersist()
+        windows.unpersist()
 
 
 def _table(session: SparkSession, schema: StructType | str) -> DataFrame:

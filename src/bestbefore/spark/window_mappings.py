@@ -29,7 +29,7 @@ NON_EMPTY, REPORTED = -1, -2
 
 
 @dataclass(frozen=True)
-class WindowJob:
+class WindowMappings:
     """Job A: the mappings of each WINDOW clause, kept for job B, and their key statistics."""
 
     mappings: tuple[DataFrame, ...]
@@ -46,11 +46,11 @@ class WindowJob:
             frame.unpersist()
 
 
-def window_job(
+def window_mappings(
     plan: QueryPlan,
     contents: WindowContents,
     report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
-) -> WindowJob:
+) -> WindowMappings:
     """The WINDOW mappings of all due evaluations; per service and join key, how many of which L."""
     mappings = tuple(_mappings(window, contents, _keys_of(window, plan)) for window in plan.windows)
     parts = [_statistics(service, mappings) for service in plan.services]
@@ -59,7 +59,7 @@ def window_job(
     ]
     parts += _reported(plan, contents, report)
     together = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    return WindowJob(mappings, together)
+    return WindowMappings(mappings, together)
 
 
 def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy) -> list[DataFrame]:
