@@ -18,6 +18,7 @@ from bestbefore.service.kinds import SPARQL, PluggedService, service_kinds
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # What a service may have for itself, and takes from the whole job otherwise.
 _OWN = ("budget", "policy", "view")
+_LEARNED = "learned"
 
 
 def read_services(
@@ -119,10 +120,17 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
             f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}"
         )
     unit = section.choice("interval_unit", _UNITS, "s")
+    learned = section.text("change_interval") == _LEARNED
+    if learned and given:
+        raise JobError(
+            f"view.change_interval = {_LEARNED!r} and view.{given[0]} exclude each other: "
+            "intervals are learned or stated"
+        )
     return ViewSettings(
         refresh_key=_refresh_key(section, clause),
         capacity=section.optional_integer("capacity"),
-        change_interval_ms=section.duration_ms("change_interval", None),
+        change_interval_ms=None if learned else section.duration_ms("change_interval", None),
+        learned=learned,
         interval_variable=variable,
         interval_predicate=_interval_predicate(section),
         interval_file=located(base, section.text("interval_file")),

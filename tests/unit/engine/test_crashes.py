@@ -15,7 +15,8 @@ def state_of(rig):
     names = [each.name for each in fields(Units) if each.name != "row_start"]
     columns = {name: np.nan_to_num(getattr(rig.view.units, name)).tolist() for name in names}
     rows = [sorted(rig.view.rows_of(number)) for number in range(len(rig.view))]
-    return rig.view.keys, columns, rows, rig.state.view("bkg").saved
+    learned = None if rig.view.rates is None else rig.view.rates.log_weight.tolist()
+    return rig.view.keys, columns, rows, rig.state.view("bkg").saved, learned
 
 
 CASES = {
@@ -23,6 +24,7 @@ CASES = {
     "replacement by freshness": ("MP(AW,RND,FRP)", {"capacity": 5}),
     "missing": ("FWSJ-RND", {}),
     "flexible": ("FBA(SBM-BGP)", {"change_interval": "7s"}),
+    "learned": ("CWSJ-WBM(fill=true)", {"change_interval": "learned"}),
 }
 
 

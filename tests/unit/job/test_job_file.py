@@ -246,6 +246,16 @@ def test_windows_of_so_many_elements_stand_alone():
         read_job(sections)
 
 
+def test_change_intervals_can_be_learned():
+    view = read_job(tables(view={"change_interval": "learned"})).services[0].view
+    assert (view.learned, view.change_interval_ms) == (True, None)
+    stated = {"change_interval": "learned", "interval_file": "intervals.csv"}
+    with pytest.raises(JobError, match="'learned' and view.interval_file exclude each other"):
+        read_job(tables(view=stated))
+    with pytest.raises(JobError, match="view.change_interval: 'lerned' is not a duration"):
+        read_job(tables(view={"change_interval": "lerned"}))
+
+
 def test_windows_of_so_many_elements_have_no_width_to_stand_for_change_intervals():
     text = (
         "PREFIX : <http://example.org/> REGISTER RSTREAM :q AS SELECT * "
