@@ -21,7 +21,7 @@ def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
     view.compact()
     _, numbers = view.row_numbers(np.arange(len(view)))
     counts = view.units.row_count
-    columns = {each.name: getattr(view.units, each.name) for each in fields(Units)}
+    columns = {column.name: getattr(view.units, column.name) for column in fields(Units)}
     columns["row_start"] = np.cumsum(counts) - counts
     keys = pa.array([list(key) for key in view.keys], pa.list_(pa.string()))
     units = pa.table({"key": keys, **columns})
@@ -47,7 +47,7 @@ def load_snapshot(
     """
     units, rows = (_read(storage, f"view/{name}/{part}.parquet") for part in ("units", "rows"))
     named = units.schema.metadata or {}
-    columns = {each.name for each in fields(Units)}
+    columns = {column.name for column in fields(Units)}
     if b"join_key" not in named or not columns <= set(units.column_names):
         raise StateError(
             f"the view in the checkpoint {storage.root} was written by an older version: "
@@ -61,7 +61,7 @@ def load_snapshot(
     view = LocalView(
         named[b"key"].decode().split("\t"),
         [tuple(key) for key in units["key"].to_pylist()],
-        units=Units(**{each: units[each].to_numpy().copy() for each in columns}),
+        units=Units(**{name: units[name].to_numpy().copy() for name in columns}),
         rows=rows.replace_schema_metadata(None),
         join_key=named[b"join_key"].decode().split("\t"),
         defaults=defaults,

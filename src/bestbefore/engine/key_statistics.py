@@ -68,21 +68,16 @@ class Statistics:
 
 def split_statistics(table: pa.Table, plan: QueryPlan) -> Statistics:
     """The collected rows apart by service, with the join key's columns under their own names."""
-    whose = table[SERVICE].to_numpy()
-    windows = table[EVALUATION].to_numpy()
+    whose, evaluation = table[SERVICE].to_numpy(), table[EVALUATION].to_numpy()
     services = []
-    for number, each in enumerate(plan.services):
-        rows = table.filter(pa.array(whose == number))
-        names = {key_column(place): column_of(key.name) for place, key in enumerate(each.join_key)}
-        columns = {
-            EVALUATION: rows[EVALUATION],
-            REMAINING: rows[REMAINING],
-            MAPPINGS: rows[MAPPINGS],
-        }
-        columns |= {name: rows[column] for column, name in names.items()}
+    for service in plan.services:
+        rows = table.filter(pa.array(whose == service.number))
+        columns = {name: rows[name] for name in (EVALUATION, REMAINING, MAPPINGS)}
+        for position, variable in enumerate(service.join_key):
+            columns[column_of(variable.name)] = rows[key_column(position)]
         services.append(pa.table(columns))
     non_empty, reported = (
-        np.unique(windows[whose == kind]).tolist() for kind in (NON_EMPTY, REPORTED)
+        np.unique(evaluation[whose == kind]).tolist() for kind in (NON_EMPTY, REPORTED)
     )
     return Statistics(non_empty, reported, services)
 
@@ -99,11 +94,11 @@ def read_statistics(
     if learn or view.linked:
         view.learn_joins(keys)
     join_key = view.join_numbers(keys)[row_key]
-    window = table[EVALUATION].to_numpy().astype(np.int64)
-    order = np.lexsort((join_key, window))
+    evaluation = table[EVALUATION].to_numpy().astype(np.int64)
+    order = np.lexsort((join_key, evaluation))
     return KeyStatistics(
         view=view,
-        evaluation=window[order],
+        evaluation=evaluation[order],
         join_key=join_key[order],
         remaining=table[REMAINING].to_numpy()[order].astype(np.int64),
         mappings=table[MAPPINGS].to_numpy()[order].astype(np.int64),

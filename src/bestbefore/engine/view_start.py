@@ -42,7 +42,7 @@ def service_pattern(job: ServiceSettings) -> ServicePattern:
 
 def change_intervals(job: ServiceSettings) -> ChangeIntervals:
     """Where the rows of the service state change intervals, if they do."""
-    names = tuple(each.name for each in job.plan.variables)
+    names = tuple(variable.name for variable in job.plan.variables)
     remote = job.view.interval_predicate is not None
     return ChangeIntervals(
         variables=(*names, _INTERVAL) if remote else names,
@@ -153,7 +153,7 @@ def _nearest(threshold: Threshold, variables: Sequence[str]) -> Measure:
 
     def measure(rows: Sequence[Row]) -> float:
         numbers = (number_of(row[column]) for row in rows)
-        found = [each for each in numbers if each is not None and not isnan(each)]
-        return min(found, key=lambda each: abs(each - threshold.number), default=float("nan"))
+        found = [number for number in numbers if number is not None and not isnan(number)]
+        return min(found, key=lambda number: abs(number - threshold.number), default=float("nan"))
 
     return measure

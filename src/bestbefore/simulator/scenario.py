@@ -64,7 +64,7 @@ def make_scenario(
     keys, links = _linked(traces, numbers)
     window, evaluations = _evaluations(traces.stream, width_ms, slide_ms)
     background = make_background(traces.background, numbers)
-    closings = np.array([window.closing(each) for each in evaluations])
+    closings = np.array([window.closing(number) for number in evaluations])
     _tell_of_missing(traces, keys, background, notice)
     _tell_of_late(background, loaded_ms=window.t0_ms, last_ms=int(closings[-1]), notice=notice)
     intervals, best_before = _expectations(background, closings, numbers, interval_ms)
