@@ -9,11 +9,11 @@ from bestbefore.maintenance import (
     Moment,
     Situation,
     WindowUnits,
-    allowance,
     elect,
     policy_names,
     resolve_policy,
 )
+from bestbefore.maintenance.allocation import allowance
 from bestbefore.maintenance.window_units import units_of_keys, units_of_links
 from bestbefore.view.links import link
 from bestbefore.view.units import Units, new_units

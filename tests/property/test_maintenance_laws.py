@@ -12,11 +12,10 @@ from bestbefore.generators import make_traces
 from bestbefore.maintenance import (
     Moment,
     Situation,
-    allowance,
     elect,
     resolve_policy,
-    savings,
 )
+from bestbefore.maintenance.allocation import allowance, savings
 from bestbefore.maintenance.window_units import units_of_keys, units_of_links
 from bestbefore.view.links import link
 from bestbefore.view.units import new_units

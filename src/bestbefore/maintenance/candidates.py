@@ -39,14 +39,6 @@ class Moment:
         return Moment(self.t_ms + slides * self.slide_ms, self.width_ms, self.slide_ms)
 
 
-@dataclass(frozen=True, slots=True)
-class Truth:
-    """What only an oracle knows: which units are stale now, and when each changes next."""
-
-    stale: Booleans
-    next_change_ms: Integers
-
-
 class Oracle(Protocol):
     """Someone who knows the remote data: only a simulator can be one."""
 
@@ -128,11 +120,11 @@ class CandidateSet:
         return distance
 
     @property
-    def truth(self) -> Truth:
-        """What the oracle knows of the candidates."""
+    def truth(self) -> tuple[Booleans, Integers]:
+        """What only an oracle knows: which candidates are stale, and when each changes next."""
         if self.oracle is None:
             raise PolicyError("a policy that needs an oracle was given none")
-        return Truth(self.oracle.stale(self.unit), self.oracle.next_change_ms(self.unit))
+        return self.oracle.stale(self.unit), self.oracle.next_change_ms(self.unit)
 
     def _cut(self, column: NDArray[T]) -> NDArray[T]:
         return column if len(column) == len(self.unit) else column[self.unit]

@@ -9,6 +9,7 @@ from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.allocation import allowance, elect_flexibly
 from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle
 from bestbefore.maintenance.policy import Policy
+from bestbefore.maintenance.proposers import Offer
 from bestbefore.maintenance.rankers import NEVER, Scorer, elects, scores
 from bestbefore.maintenance.rankers.ranker import elect_highest
 from bestbefore.maintenance.window_units import WindowUnits
@@ -85,7 +86,7 @@ class _Step:
         stale = None
         if self.situation.oracle is not None:
             stale = self.situation.oracle.stale(np.arange(len(self.units)))
-        tiers = self.policy.proposer(self.units.held, self.window, stale)
+        tiers = self.policy.proposer.select(Offer(self.units.held, self.window, stale))
         return tuple(self._ready(tier) for tier in tiers)
 
     def _ready(self, proposed: Integers, slides: int = 0) -> Integers:

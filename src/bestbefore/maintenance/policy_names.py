@@ -5,7 +5,6 @@ A ranker alone means WSJ before it; a proposer alone elects at random from its c
 
 import re
 from collections.abc import Mapping
-from inspect import unwrap
 from typing import TypeVar
 
 from bestbefore.errors import InputError, PolicyError, nearest
@@ -43,12 +42,12 @@ def resolve_policy(name: str) -> Policy:
 def policy_names() -> dict[str, str]:
     """Every combination of a proposer with a ranker that makes sense, with what it elects."""
     load_entry_points(POLICIES)
-    names = {"WST": summary(proposers["WST"])}
+    names = {"WST": summary(proposers["WST"].select)}
     for proposer, propose in proposers.items():
         for ranker, kind in rankers.items():
             name = f"{proposer}-{ranker}{_examples(kind)}"
             if proposer != "WST" and _resolves(name):
-                names[name] = f"{summary(kind)} From: {summary(propose)}"
+                names[name] = f"{summary(kind)} From: {summary(propose.select)}"
     for ranker, kind in rankers.items():
         name = f"FBA({ranker}{_examples(kind)})"
         if _resolves(name):
@@ -74,8 +73,7 @@ def split_names(text: str) -> list[str]:
 
 def summary(thing: object) -> str:
     """The first line of what a proposer or a ranker says of itself."""
-    text = unwrap(thing).__doc__ or ""  # type: ignore[arg-type]
-    return next(iter(text.strip().splitlines()), "(not described)")
+    return next(iter((thing.__doc__ or "").strip().splitlines()), "(not described)")
 
 
 def _parts(text: str, name: str) -> tuple[str, str, str]:

@@ -44,10 +44,6 @@ class Proposer:
     fetches_missing: bool = False
     needs_oracle: bool = False
 
-    def __call__(self, held: Booleans, window: WindowUnits, stale: Booleans | None) -> Tiers:
-        """Select unit numbers."""
-        return self.select(Offer(held, window, stale))
-
     @property
     def __wrapped__(self) -> Callable[[Offer], Tiers]:
         """What it is made of, as `inspect.unwrap` finds it."""

@@ -77,7 +77,7 @@ class TrueWindowBasedMaintenance:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Equation 5 with what an oracle knows."""
-        truth = candidates.truth
-        fresh = fresh_evaluations(truth.next_change_ms, moment.t_ms, moment.slide_ms)
-        stale = np.flatnonzero(truth.stale)
-        return only(stale, served(candidates, fresh, moment)[stale], len(candidates))
+        stale, next_change_ms = candidates.truth
+        fresh = fresh_evaluations(next_change_ms, moment.t_ms, moment.slide_ms)
+        chosen = np.flatnonzero(stale)
+        return only(chosen, served(candidates, fresh, moment)[chosen], len(candidates))
