@@ -7,13 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bestbefore.errors import InputError, WorkError
-from bestbefore.generators import (
-    PRESETS,
-    Generator,
-    generators,
-    make_traces,
-    read_parameters,
-)
+from bestbefore.generators import PRESETS, Generator, generators, make_traces, read_parameters
 from bestbefore.parameters import parameters_of
 from bestbefore.traces import TRACE_FILES, Traces, write_traces
 

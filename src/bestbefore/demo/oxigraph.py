@@ -1,9 +1,7 @@
 """A real SPARQL server as a child process: oxigraph, in memory, on a free loopback port."""
 
 import asyncio
-import os
 import shutil
-import signal
 import socket
 import sys
 import tempfile
@@ -50,11 +48,18 @@ async def running_oxigraph() -> AsyncIterator[Oxigraph]:
     executable = find_oxigraph()
     with tempfile.TemporaryFile() as messages:
         async with aiohttp.ClientSession() as client:
-            server = await _start(executable, client, messages)
-            try:
-                yield server
-            finally:
-                await _end(server.process)
+            for _ in range(_ATTEMPTS):
+                server = await _start(executable, client, messages)
+                try:
+                    # Without an answer, somebody may have taken the port: another one, then.
+                    if await _answers(server):
+                        yield server
+                        return
+                finally:
+                    await _end(server.process)
+        messages.seek(0)
+        said = " / ".join(messages.read().decode(errors="replace").split("\n")[-4:]).strip(" /")
+    raise WorkError(f"oxigraph ({executable}) did not start: {said or 'it says nothing'}")
 
 
 def find_oxigraph() -> str:
@@ -67,27 +72,15 @@ def find_oxigraph() -> str:
 
 
 async def _start(executable: str, client: aiohttp.ClientSession, messages: BinaryIO) -> Oxigraph:
-    for _ in range(_ATTEMPTS):
-        port = _free_port()
-        command = (executable, "serve", "--bind", f"127.0.0.1:{port}")
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *command, stdin=asyncio.subprocess.DEVNULL, stdout=messages, stderr=messages
-            )
-        except OSError as error:
-            raise WorkError(f"oxigraph did not start: {error}") from None
-        server = Oxigraph(port, process, client)
-        try:
-            if await _answers(server):
-                return server
-        except BaseException:
-            await _end(process)
-            raise
-        # Somebody may have taken the port in the meantime: another one, then.
-        await _end(process)
-    messages.seek(0)
-    said = " / ".join(messages.read().decode(errors="replace").split("\n")[-4:]).strip(" /")
-    raise WorkError(f"oxigraph ({executable}) did not start: {said or 'it says nothing'}")
+    port = _free_port()
+    command = (executable, "serve", "--bind", f"127.0.0.1:{port}")
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.DEVNULL, stdout=messages, stderr=messages
+        )
+    except OSError as error:
+        raise WorkError(f"oxigraph did not start: {error}") from None
+    return Oxigraph(port, process, client)
 
 
 async def _answers(server: Oxigraph) -> bool:
@@ -102,9 +95,8 @@ async def _answers(server: Oxigraph) -> bool:
 
 
 async def _end(process: Process) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
+    with suppress(ProcessLookupError):
+        process.kill()
     await process.wait()
 
 

@@ -10,25 +10,15 @@ from numpy.typing import NDArray
 
 from bestbefore.arrays import Integers, Texts
 from bestbefore.errors import WorkError
-from bestbefore.traces.columns import (
-    SEPARATOR,
-    BackgroundTrace,
-    Links,
-    StreamTrace,
-    Traces,
-)
+from bestbefore.traces.columns import SEPARATOR, BackgroundTrace, Links, StreamTrace, Traces
 from bestbefore.traces.csv_table import TIME, Layout, read_table
 from bestbefore.traces.intervals import INTERVAL_MS, KEY, read_intervals
 
 Notice = Callable[[str], object]
 """What is called with a line about something that was put right."""
 
-TRACE_FILES = STREAM, BACKGROUND, LINKS, INTERVALS = (
-    "stream.csv",
-    "background.csv",
-    "links.csv",
-    "intervals.csv",
-)
+STREAM, BACKGROUND, LINKS, INTERVALS = "stream.csv", "background.csv", "links.csv", "intervals.csv"
+TRACE_FILES = (STREAM, BACKGROUND, LINKS, INTERVALS)
 
 _STREAM = Layout("the stream trace", (TIME, KEY), more=True, timed=True)
 _BACKGROUND = Layout("the background trace", (TIME, KEY, "value"), timed=True)
@@ -134,16 +124,10 @@ def write_traces(traces: Traces, folder: str | Path) -> tuple[Path, ...]:
 def _files(traces: Traces) -> Iterable[tuple[str, Sequence[str], Iterable[Sequence[Any]]]]:
     stream, background, links = traces.stream, traces.background, traces.links
     events = _event_columns(stream)
-    yield (
-        STREAM,
-        (*_STREAM.columns, *events),
-        zip(stream.ts_ms.tolist(), stream.key, *events.values(), strict=True),
-    )
-    yield (
-        BACKGROUND,
-        _BACKGROUND.columns,
-        zip(background.ts_ms.tolist(), background.key, background.value, strict=True),
-    )
+    elements = zip(stream.ts_ms.tolist(), stream.key, *events.values(), strict=True)
+    yield STREAM, (*_STREAM.columns, *events), elements
+    values = zip(background.ts_ms.tolist(), background.key, background.value, strict=True)
+    yield BACKGROUND, _BACKGROUND.columns, values
     if links is not None:
         yield LINKS, _LINKS.columns, zip(links.join_key, links.unit, strict=True)
     if traces.interval_ms is not None:
