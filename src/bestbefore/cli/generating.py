@@ -31,7 +31,7 @@ def generate(
     traces = make_traces(name, seed, **parameters)
     _remove_traces(out)
     for path in write_traces(traces, out):
-        console.print(f"wrote {path}: {_rows(traces, path.name)} rows", markup=False)
+        console.print(f"wrote {path}: {_rows(traces, path.name)} rows")
     sys.stdout.write(f"{out}\n")
 
 

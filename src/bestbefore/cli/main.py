@@ -25,7 +25,7 @@ _POLICY_MODULES = typer.Option(
     metavar="MODULE",
     show_default=False,
 )
-stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+stderr = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 def main() -> None:
@@ -38,7 +38,7 @@ def guarded(command: Callable[[], object]) -> int:
     try:
         command()
     except BestbeforeError as error:
-        stderr.print(f"bestbefore: {error}", markup=False)
+        stderr.print(f"bestbefore: {error}")
         return error.exit_code
     except SystemExit as end:
         return int(end.code or 0)
@@ -164,10 +164,10 @@ def simulate(  # noqa: PLR0913 - one argument per option
     spark: Annotated[bool, typer.Option("--spark", help="Spread the runs over Spark.")] = False,
 ) -> None:
     """Compare policies over traces: policies × budgets × seeds, with the engine's own kernel."""
-    from bestbefore.cli.simulating import Request, simulate_traces  # noqa: PLC0415
+    from bestbefore.cli.simulating import simulate_traces  # noqa: PLC0415
 
     _load_policies(modules)
-    request = Request(
+    simulate_traces(
         stream=stream,
         background=background,
         links=links,
@@ -185,8 +185,8 @@ def simulate(  # noqa: PLR0913 - one argument per option
         evaluations=evaluations,
         plot=plot,
         spark=spark,
+        console=stderr,
     )
-    simulate_traces(request, console=stderr)
 
 
 @app.command()

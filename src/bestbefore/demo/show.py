@@ -59,9 +59,8 @@ def _set_up(console: Console, spark: Future[SparkSession], world: WorldProcess, 
     """Show what is there, while Spark starts."""
     pace = sum(1 / user.interval_s for user in users(USERS, seed=SEED))
     console.print()
-    console.print(
-        "[bold]bestbefore demo[/]: who is in the news, and has more than 100,000 followers?\n"
-    )
+    question = "who is in the news, and has more than 100,000 followers?\n"
+    console.print(f"[bold]bestbefore demo[/]: {question}", markup=True)
     screen.facts(
         console,
         [
@@ -75,7 +74,7 @@ def _set_up(console: Console, spark: Future[SparkSession], world: WorldProcess, 
         ],
     )  # fmt: skip
     console.print()
-    console.print(QUERY, markup=False)
+    console.print(QUERY)
     with screen.waiting(console, "starting Spark"):
         _import_figure()
         session = spark.result()

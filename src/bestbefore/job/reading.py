@@ -109,11 +109,10 @@ def _streams_of(query: ContinuousQuery) -> tuple[str, ...]:
 
 
 def _sink(section: Section, base: Path) -> SinkSettings:
-    path = located(base, section.text("path", "answers"))
     sink = SinkSettings(
         format=section.text("format", "json") or "json",
-        path=path,
-        mode=section.choice("mode", ("overwrite-batch", "append"), "overwrite-batch"),  # type: ignore[arg-type]
+        path=located(base, section.text("path", "answers")),
+        mode=section.choice("mode", ("overwrite-batch", "append")),
         options=section.mapping("options"),
         quality=located(base, section.text("quality", "quality")),
     )
@@ -132,7 +131,7 @@ def _graphs(tables: Mapping[str, Any], query: ContinuousQuery, base: Path) -> di
 
 
 def _report(section: Section) -> ReportSetting:
-    strategy = ReportStrategy(section.choice("report", ReportStrategy, ReportStrategy.WINDOW_CLOSE))
+    strategy = section.choice("report", ReportStrategy)
     every_ms = section.duration_ms("report_every", None)
     if (strategy is ReportStrategy.PERIODIC) != (every_ms is not None):
         raise JobError(

@@ -1,11 +1,11 @@
 """The services of a job file: who answers each SERVICE, its budget, its policy and its view."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bestbefore.errors import JobError, nearest
-from bestbefore.job.job import ServiceSettings, ViewSettings
+from bestbefore.job.job import ServiceSettings, ViewSettings, listed
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.maintenance import Need, Policy, resolve_policy
 from bestbefore.query import CountWindow, QueryPlan, ServicePlan
@@ -118,7 +118,7 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
         raise JobError(
             f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}"
         )
-    unit = section.choice("interval_unit", _UNITS, "s")
+    unit = section.choice("interval_unit", _UNITS)
     return ViewSettings(
         refresh_key=_refresh_key(section, clause),
         capacity=section.optional_integer("capacity"),
@@ -149,12 +149,12 @@ def _refresh_key(section: Section, clause: ServicePlan) -> tuple[str, ...] | Non
     known = [variable.name for variable in clause.variables]
     if unknown := [name for name in names if name not in known]:
         raise JobError(
-            f"view.refresh_key: the SERVICE does not bind {_listed(unknown)}; it binds "
-            f"{_listed(known)}"
+            f"view.refresh_key: the SERVICE does not bind {listed(unknown)}; it binds "
+            f"{listed(known)}"
         )
     certain = [variable.name for variable in certain_variables(clause.service.pattern)]
     if loose := [name for name in names if name not in certain]:
-        always = _listed(name for name in known if name in certain)
+        always = listed(name for name in known if name in certain)
         raise JobError(
             f"view.refresh_key: the SERVICE may leave ?{loose[0]} unbound, so it names no unit; "
             f"bind it outside of OPTIONAL and UNION, or take what it always binds: {always}"
@@ -174,10 +174,10 @@ def _check(service: ServiceSettings) -> None:
     if view.interval_predicate and len(service.refresh_key) != 1:
         raise JobError(
             "view.interval_predicate needs a subject, and a unit is named by several variables, "
-            f"{_listed(service.refresh_key)}; use view.interval_variable or view.interval_file"
+            f"{listed(service.refresh_key)}; use view.interval_variable or view.interval_file"
         )
     if policy.fetches_missing and service.refresh_key != service.join_key:
-        unit, key = _listed(service.refresh_key), _listed(service.join_key)
+        unit, key = listed(service.refresh_key), listed(service.join_key)
         raise JobError(
             f"policy {policy.name!r} fetches what the window needs and the view lacks, but which "
             f"{unit} belongs to a missing {key} is unknown: leave view.refresh_key out, or use a "
@@ -189,7 +189,3 @@ def _check(service: ServiceSettings) -> None:
             f"{policy.name!r} never fetches what it lacks, so it would stay empty; use CWSJ, FWSJ "
             "or AW, for example 'MP(CWSJ,WBM,FRP)', or leave the capacity out"
         )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"?{name}" for name in names)
