@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bestbefore.errors import InputError, WorkError
-from bestbefore.generators import PRESETS, Generator, generators, make_traces, read_parameters
+from bestbefore.generators import PRESETS, generators, make_traces, read_parameters
 from bestbefore.parameters import parameters_of
 from bestbefore.traces import TRACE_FILES, Traces, write_traces
 
@@ -38,7 +38,9 @@ def generate(
 def list_generators() -> None:
     """Print every generator's name, parameters with defaults, and what it is; tabs between."""
     for name, kind in generators.items():
-        sys.stdout.write(f"{name}\t{_parameters(kind)}\t{_summary(kind)}\n")
+        parameters = " ".join(parameter.assignment for parameter in parameters_of(kind).values())
+        summary = (kind.__doc__ or "").strip().splitlines()[0]
+        sys.stdout.write(f"{name}\t{parameters}\t{summary}\n")
     for name, (family, fixed) in PRESETS.items():
         values = " ".join(f"{key}={value}" for key, value in fixed.items())
         sys.stdout.write(f"{name}\t{values}\tThe same as {family} with {values}.\n")
@@ -69,11 +71,3 @@ def _remove_traces(folder: Path) -> None:
 def _rows(traces: Traces, file: str) -> int:
     parts = (traces.stream, traces.background, traces.links, traces.interval_ms)
     return len(dict(zip(TRACE_FILES, parts, strict=True))[file] or ())
-
-
-def _parameters(kind: type[Generator]) -> str:
-    return " ".join(parameter.assignment for parameter in parameters_of(kind).values())
-
-
-def _summary(kind: type[Generator]) -> str:
-    return (kind.__doc__ or "").strip().splitlines()[0]

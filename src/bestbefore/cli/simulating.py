@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from bestbefore.experiments.formats import resolve_format
-from bestbefore.experiments.runs import Task, tasks_of
-from bestbefore.experiments.simulation import Simulation, check_warmup, prepare, results_of
+from bestbefore.experiments.runs import Simulation, Task, tasks_of
+from bestbefore.experiments.simulation import check_warmup, prepare, results_of
 from bestbefore.maintenance.policy_names import split_names
 from bestbefore.simulator.result import SETS, Series
 

@@ -83,18 +83,17 @@ class TwitterLike:
     regular: bool = False
 
     def __post_init__(self) -> None:
-        check_at_least(1, active=self.active, fewest_keys=self.fewest_keys)
+        check_at_least(1, active=self.active, fewest_keys=self.fewest_keys, quiet=self.quiet)
         check_at_least(2, minutes=self.minutes)
         check_order(active=self.active, keys=self.keys)
+        fewest, most = self.fewest_keys, self.most_keys
         check_order(
-            fewest_keys=self.fewest_keys, mean_keys=self.mean_keys, most_keys=self.most_keys
+            fewest_keys=fewest, mean_keys=self.mean_keys, most_keys=most, active=self.active
         )
-        check_order(most_keys=self.most_keys, active=self.active)
         check_at_least(0, skew=self.skew)
         check_above(0, median_frequency=self.median_frequency)
         check_order(median_frequency=self.median_frequency, p90_frequency=self.p90_frequency)
         check_within(0, 1, p90_frequency=self.p90_frequency)
-        check_at_least(1, quiet=self.quiet)
         check_within(-1, 1, correlation=self.correlation)
         check_rows(self.keys * self.minutes, "values")
         if self.active > self.fewest_keys * self.minutes:
