@@ -56,7 +56,9 @@ async def running_oxigraph() -> AsyncIterator[Oxigraph]:
                         yield server
                         return
                 finally:
-                    await _end(server.process)
+                    with suppress(ProcessLookupError):
+                        server.process.kill()
+                    await server.process.wait()
         messages.seek(0)
         said = " / ".join(messages.read().decode(errors="replace").split("\n")[-4:]).strip(" /")
     raise WorkError(f"oxigraph ({executable}) did not start: {said or 'it says nothing'}")
@@ -92,12 +94,6 @@ async def _answers(server: Oxigraph) -> bool:
                 return server.process.returncode is None
         await asyncio.sleep(0.02)
     return False
-
-
-async def _end(process: Process) -> None:
-    with suppress(ProcessLookupError):
-        process.kill()
-    await process.wait()
 
 
 def _free_port() -> int:

@@ -7,7 +7,7 @@ from typing import Any
 from bestbefore.errors import JobError, nearest
 from bestbefore.job.job import ServiceSettings, ViewSettings, listed
 from bestbefore.job.sections import Section, located, sections_for
-from bestbefore.maintenance import Need, Policy, resolve_policy
+from bestbefore.maintenance import Need, resolve_policy
 from bestbefore.query import CountWindow, QueryPlan, ServicePlan
 from bestbefore.query.certainty import certain_variables
 from bestbefore.rdf.iris import is_absolute_iri
@@ -17,7 +17,7 @@ from bestbefore.service.kinds import SPARQL, PluggedService, service_kinds
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # What a service may have for itself, and takes from the whole job otherwise.
-_OWN = ("budget", "policy", "view")
+OWN_SECTIONS = ("budget", "policy", "view")
 
 
 def read_services(
@@ -26,7 +26,7 @@ def read_services(
     """The services of the query in its order; what none of them reads is refused."""
     iris = list(dict.fromkeys(service.iri for service in plan.services))
     sections = sections_for(tables, "services", iris)
-    shared = {name: Section(name, tables.get(name, {})) for name in _OWN}
+    shared = {name: Section(name, tables.get(name, {})) for name in OWN_SECTIONS}
     services = tuple(
         _service(clause, sections[clause.iri], shared, plan=plan, base=base)
         for clause in plan.services
@@ -44,7 +44,8 @@ def _service(
     plan: QueryPlan,
     base: Path,
 ) -> ServiceSettings:
-    own = {name: _own(section, name, shared[name]) for name in _OWN}
+    own = {name: _own(section, name, shared[name]) for name in OWN_SECTIONS}
+    _load_own_module(own["policy"], base)
     name = section.name.removeprefix("services.")
     earlier = [service.iri for service in plan.services[: clause.number]].count(clause.iri)
     settings = ServiceSettings(
@@ -54,7 +55,7 @@ def _service(
         window=plan.windows[clause.windows[0]].window,
         client=_client(section, clause, base),
         budget=own["budget"].integer("refreshes", 10),
-        policy=_policy(own["policy"], base),
+        policy=resolve_policy(own["policy"].text("name", "WSJ-WBM") or ""),
         seed=own["policy"].integer("seed", 0),
         view=_view(own["view"], clause, base),
     )
@@ -68,11 +69,6 @@ def _own(section: Section, name: str, shared: Section) -> Section:
     """What the service has for itself over what the whole job has."""
     table = section.table_of(name)
     return shared if table is None else Section(f"{section.name}.{name}", {**shared.table, **table})
-
-
-def _policy(section: Section, base: Path) -> Policy:
-    _load_own_module(section, base)
-    return resolve_policy(section.text("name", "WSJ-WBM") or "")
 
 
 def _load_own_module(section: Section, base: Path) -> None:
@@ -90,7 +86,7 @@ def _client(section: Section, clause: ServicePlan, base: Path) -> ClientSettings
     if kind not in service_kinds:
         known = nearest(kind, (SPARQL, *service_kinds))
         raise JobError(f"{section.name}.kind = {kind!r} is no kind of service; {known}")
-    return PluggedService(kind, section.rest("iri", "kind", "module", *_OWN))
+    return PluggedService(kind, section.rest("iri", "kind", "module", *OWN_SECTIONS))
 
 
 def _sparql_client(section: Section, clause: ServicePlan) -> ClientSettings:
