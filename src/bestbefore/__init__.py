@@ -63,24 +63,22 @@ __all__ = [
     "write_traces",
 ]
 
-# Where a name comes from, unless from the errors.
+# Which names come from where, unless from the errors.
 _ROOMS = {
-    **dict.fromkeys(("Engine", "Quality", "RunningQuery", "Sink"), "engine"),
-    **dict.fromkeys(("simulate",), "experiments"),
-    **dict.fromkeys(("Job", "explain", "load_job", "read_job"), "job"),
-    **dict.fromkeys(("parse_query",), "query"),
-    **dict.fromkeys(("Fetched", "Loaded", "Service"), "service"),
-    **dict.fromkeys(
-        ("BackgroundTrace", "Links", "StreamTrace", "Traces", "read_traces", "write_traces"),
-        "traces",
-    ),
+    "engine": ("Engine", "Quality", "RunningQuery", "Sink"),
+    "experiments": ("simulate",),
+    "job": ("Job", "explain", "load_job", "read_job"),
+    "query": ("parse_query",),
+    "service": ("Fetched", "Loaded", "Service"),
+    "traces": ("BackgroundTrace", "Links", "StreamTrace", "Traces", "read_traces", "write_traces"),
 }
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the public name stands for
     """Import a public name when it is first used: policies and simulator need no pyspark."""
     if name in __all__:
-        return getattr(import_module(f"bestbefore.{_ROOMS.get(name, 'errors')}"), name)
+        room = next((room for room, names in _ROOMS.items() if name in names), "errors")
+        return getattr(import_module(f"bestbefore.{room}"), name)
     raise AttributeError(f"module 'bestbefore' has no attribute {name!r}")
 
 

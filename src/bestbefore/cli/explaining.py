@@ -17,7 +17,7 @@ def explain_source(source: str, *, with_spark: bool, console: Console) -> None:
     """Explain a job file, a query file or a query's text."""
     what = _read(source)
     for warning in find_warnings(what.query if isinstance(what, Job) else what):
-        console.print(f"warning: {warning}", markup=False)
+        console.print(f"warning: {warning}")
     if not with_spark:
         sys.stdout.write(explain(what))
         return

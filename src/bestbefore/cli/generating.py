@@ -7,13 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bestbefore.errors import InputError, WorkError
-from bestbefore.generators import (
-    PRESETS,
-    Generator,
-    generators,
-    make_traces,
-    read_parameters,
-)
+from bestbefore.generators import PRESETS, generators, make_traces, read_parameters
 from bestbefore.parameters import parameters_of
 from bestbefore.traces import TRACE_FILES, Traces, write_traces
 
@@ -37,14 +31,16 @@ def generate(
     traces = make_traces(name, seed, **parameters)
     _remove_traces(out)
     for path in write_traces(traces, out):
-        console.print(f"wrote {path}: {_rows(traces, path.name)} rows", markup=False)
+        console.print(f"wrote {path}: {_rows(traces, path.name)} rows")
     sys.stdout.write(f"{out}\n")
 
 
 def list_generators() -> None:
     """Print every generator's name, parameters with defaults, and what it is; tabs between."""
     for name, kind in generators.items():
-        sys.stdout.write(f"{name}\t{_parameters(kind)}\t{_summary(kind)}\n")
+        parameters = " ".join(parameter.assignment for parameter in parameters_of(kind).values())
+        summary = (kind.__doc__ or "").strip().splitlines()[0]
+        sys.stdout.write(f"{name}\t{parameters}\t{summary}\n")
     for name, (family, fixed) in PRESETS.items():
         values = " ".join(f"{key}={value}" for key, value in fixed.items())
         sys.stdout.write(f"{name}\t{values}\tThe same as {family} with {values}.\n")
@@ -75,11 +71,3 @@ def _remove_traces(folder: Path) -> None:
 def _rows(traces: Traces, file: str) -> int:
     parts = (traces.stream, traces.background, traces.links, traces.interval_ms)
     return len(dict(zip(TRACE_FILES, parts, strict=True))[file] or ())
-
-
-def _parameters(kind: type[Generator]) -> str:
-    return " ".join(parameter.assignment for parameter in parameters_of(kind).values())
-
-
-def _summary(kind: type[Generator]) -> str:
-    return (kind.__doc__ or "").strip().splitlines()[0]

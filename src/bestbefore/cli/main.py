@@ -20,12 +20,9 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 _POLICY_MODULES = typer.Option(
-    "--policies",
-    help="A Python module with policies of your own; repeatable.",
-    metavar="MODULE",
-    show_default=False,
+    "--policies", help="A Python module with policies of your own; repeatable.", metavar="MODULE"
 )
-stderr = Console(stderr=True, highlight=False, soft_wrap=True)
+stderr = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 def main() -> None:
@@ -38,7 +35,7 @@ def guarded(command: Callable[[], object]) -> int:
     try:
         command()
     except BestbeforeError as error:
-        stderr.print(f"bestbefore: {error}", markup=False)
+        stderr.print(f"bestbefore: {error}")
         return error.exit_code
     except SystemExit as end:
         return int(end.code or 0)
@@ -52,7 +49,7 @@ def guarded(command: Callable[[], object]) -> int:
 
 @app.command()
 def run(
-    job: Annotated[Path, typer.Argument(help="The job file (TOML).", show_default=False)],
+    job: Annotated[Path, typer.Argument(help="The job file (TOML).")],
     *,
     follow: Annotated[
         bool, typer.Option("--follow", help="Keep waiting for more of the stream, until Ctrl-C.")
@@ -70,9 +67,7 @@ def explain(
     source: Annotated[
         str,
         typer.Argument(
-            help="A job file (.toml), a query file, or a query's text.",
-            metavar="JOB.toml|QUERY",
-            show_default=False,
+            help="A job file (.toml), a query file, or a query's text.", metavar="JOB.toml|QUERY"
         ),
     ],
     *,
@@ -86,13 +81,10 @@ def explain(
 
 @app.command()
 def generate(
-    name: Annotated[
-        str | None, typer.Argument(help="The generator.", metavar="NAME", show_default=False)
-    ] = None,
+    name: Annotated[str | None, typer.Argument(help="The generator.", metavar="NAME")] = None,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option(help="The folder for the traces.", metavar="FOLDER", show_default=False),
+        Path | None, typer.Option(help="The folder for the traces.", metavar="FOLDER")
     ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same traces.", min=0)] = 0,
     settings: Annotated[
@@ -123,8 +115,7 @@ def simulate(  # noqa: PLR0913 - one argument per option
         Path, typer.Option(help="The remote data: ts_ms,key,value.", metavar="B.csv")
     ],
     links: Annotated[
-        Path | None,
-        typer.Option(help="For M:N joins: join_key,unit.", metavar="L.csv", show_default=False),
+        Path | None, typer.Option(help="For M:N joins: join_key,unit.", metavar="L.csv")
     ] = None,
     width: Annotated[str, typer.Option(help="The width ω of the window.", metavar="DURATION")],
     slide: Annotated[str, typer.Option(help="The slide β of the window.", metavar="DURATION")],
@@ -135,39 +126,33 @@ def simulate(  # noqa: PLR0913 - one argument per option
         str, typer.Option(help="Change intervals.", metavar="true|learned|FILE")
     ] = "true",
     condition: Annotated[
-        str | None,
-        typer.Option("--filter", help="Answers pass it.", metavar='">100000"', show_default=False),
+        str | None, typer.Option("--filter", help="Answers pass it.", metavar='">100000"')
     ] = None,
     aggregate: Annotated[
         str | None,
         typer.Option(
-            help="Answers aggregate the units of each join key.",
-            metavar="sum|count|avg|min|max",
-            show_default=False,
+            help="Answers aggregate the units of each join key.", metavar="sum|count|avg|min|max"
         ),
     ] = None,
     cache_size: Annotated[
-        int | None,
-        typer.Option(help="The most units that the view holds.", min=1, show_default=False),
+        int | None, typer.Option(help="The most units that the view holds.", min=1)
     ] = None,
     seeds: Annotated[int, typer.Option(help="Runs per policy and budget.", min=1)] = 5,
     warmup: Annotated[float, typer.Option(help="The share of evaluations left out.")] = 0.0,
     form: Annotated[str, typer.Option("--format", metavar="table|json|csv")] = "table",
     evaluations: Annotated[
-        Path | None,
-        typer.Option(help="Also write every evaluation.", metavar="FILE.csv", show_default=False),
+        Path | None, typer.Option(help="Also write every evaluation.", metavar="FILE.csv")
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(help="Also draw the figures.", metavar="FILE.png", show_default=False),
+        Path | None, typer.Option(help="Also draw the figures.", metavar="FILE.png")
     ] = None,
     spark: Annotated[bool, typer.Option("--spark", help="Spread the runs over Spark.")] = False,
 ) -> None:
     """Compare policies over traces: policies × budgets × seeds, with the engine's own kernel."""
-    from bestbefore.cli.simulating import Request, simulate_traces  # noqa: PLC0415
+    from bestbefore.cli.simulating import simulate_traces  # noqa: PLC0415
 
     _load_policies(modules)
-    request = Request(
+    simulate_traces(
         stream=stream,
         background=background,
         links=links,
@@ -185,8 +170,8 @@ def simulate(  # noqa: PLR0913 - one argument per option
         evaluations=evaluations,
         plot=plot,
         spark=spark,
+        console=stderr,
     )
-    simulate_traces(request, console=stderr)
 
 
 @app.command()

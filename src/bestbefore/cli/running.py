@@ -30,13 +30,10 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
             stream.source.check()
     check_output(job)
     for warning in find_warnings(job.query):
-        console.print(f"{path}: warning: {warning}", markup=False)
+        console.print(f"{path}: warning: {warning}")
     for service in job.services:
-        console.print(
-            f"{path}: {service.name}: {service.policy.name}, {service.budget} refreshes per "
-            "evaluation",
-            markup=False,
-        )
+        means = f"{service.policy.name}, {service.budget} refreshes per evaluation"
+        console.print(f"{path}: {service.name}: {means}")
         _notice_intervals(service, console)
     console.print("starting Spark …")
     spark = local_session(log=_spark_log(job))
@@ -56,8 +53,7 @@ def _notice_intervals(service: ServiceSettings, console: Console) -> None:
         width = format_duration(service.window.width_ms)
         console.print(
             f"no change intervals given: every unit is taken to change once per {width}; "
-            "see [view] in docs/job-file.md",
-            markup=False,
+            "see [view] in docs/job-file.md"
         )
 
 
@@ -86,15 +82,15 @@ def _show(console: Console, record: Quality) -> None:
         f"{record.refreshed} of {record.budget} refreshed ({record.changed} had changed), "
         f"{record.batch_s:.2f} s"
     )
-    if record.late:
-        line += f", {record.late} late elements dropped"
-    if record.quarantined:
-        line += f", {record.quarantined} lines quarantined"
-    if record.skipped_empty:
-        line += f", {record.skipped_empty} empty windows skipped"
+    dropped = {
+        "late elements dropped": record.late,
+        "lines quarantined": record.quarantined,
+        "empty windows skipped": record.skipped_empty,
+    }
+    line += "".join(f", {count} {what}" for what, count in dropped.items() if count)
     if record.service_status != "ok":
         line += f"  [service {record.service_status}]"
-    console.print(line, markup=False)
+    console.print(line)
 
 
 def summarise(console: Console, running: RunningQuery) -> None:
@@ -103,14 +99,13 @@ def summarise(console: Console, running: RunningQuery) -> None:
     console.print(
         f"{state.evaluations} evaluations of {state.elements} elements in all; "
         f"{state.refreshes} refreshes in {state.requests} requests; {state.late} late, "
-        f"{state.quarantined} quarantined",
-        markup=False,
+        f"{state.quarantined} quarantined"
     )
     if state.quarantined:
-        console.print(f"quarantine: {job.checkpoint}/quarantine", markup=False)
+        console.print(f"quarantine: {job.checkpoint}/quarantine")
     if job.sink.path and job.sink.format != "stdout":
-        console.print(f"answers: {job.sink.path}, quality: {job.sink.quality}", markup=False)
+        console.print(f"answers: {job.sink.path}, quality: {job.sink.quality}")
     if state.latest_ms is not None:
         at = format_instant(state.latest_ms)
         what = "elements at" if job.counts_elements else "windows that close at"
-        console.print(f"open: {what} {at} or later wait for later elements", markup=False)
+        console.print(f"open: {what} {at} or later wait for later elements")

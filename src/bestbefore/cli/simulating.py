@@ -4,72 +4,66 @@ import csv
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
-from bestbefore.errors import InputError
-from bestbefore.experiments.formats import FORMATS, as_text
-from bestbefore.experiments.runs import Task, tasks_of
-from bestbefore.experiments.simulation import Simulation, check_warmup, prepare, results_of
+from bestbefore.experiments.formats import resolve_format
+from bestbefore.experiments.runs import Simulation, Task, tasks_of
+from bestbefore.experiments.simulation import check_warmup, prepare, results_of
 from bestbefore.maintenance.policy_names import split_names
 from bestbefore.simulator.result import SETS, Series
 
 
-@dataclass(frozen=True)
-class Request:
-    """What the command line asks for."""
-
-    stream: Path
-    background: Path
-    links: Path | None
-    width: str
-    slide: str
-    budget: str
-    policy: str
-    intervals: str
-    condition: str | None
-    aggregate: str | None
-    cache_size: int | None
-    seeds: int
-    warmup: float
-    form: str
-    evaluations: Path | None
-    plot: Path | None
-    spark: bool
-
-
-def simulate_traces(request: Request, *, console: Console) -> None:
+def simulate_traces(  # noqa: PLR0913 - one argument per option of the command
+    *,
+    stream: Path,
+    background: Path,
+    links: Path | None,
+    width: str,
+    slide: str,
+    budget: str,
+    policy: str,
+    intervals: str,
+    condition: str | None,
+    aggregate: str | None,
+    cache_size: int | None,
+    seeds: int,
+    warmup: float,
+    form: str,
+    evaluations: Path | None,
+    plot: Path | None,
+    spark: bool,
+    console: Console,
+) -> None:
     """Simulate and print; what is wrong with the input is said before anything runs."""
-    if request.form not in FORMATS:
-        raise InputError(f"unknown format {request.form!r}; known: {', '.join(FORMATS)}")
-    check_warmup(request.warmup)
-    tasks = tasks_of(split_names(request.policy), request.budget.split(","), request.seeds)
-    files = (request.stream, request.background)
+    as_text = resolve_format(form)
+    check_warmup(warmup)
+    tasks = tasks_of(split_names(policy), budget.split(","), seeds)
     simulation = prepare(
-        files if request.links is None else (*files, request.links),
-        width=request.width,
-        slide=request.slide,
-        intervals=request.intervals,
-        condition=request.condition,
-        aggregate=request.aggregate,
-        cache_size=request.cache_size,
-        notice=lambda text: console.print(f"note: {text}", markup=False),
+        (stream, background) if links is None else (stream, background, links),
+        width=width,
+        slide=slide,
+        intervals=intervals,
+        condition=condition,
+        aggregate=aggregate,
+        cache_size=cache_size,
+        notice=lambda text: console.print(f"note: {text}"),
     )
     simulation.check(tasks)
-    series = _run(simulation, tasks, spark=request.spark, console=console)
-    results = results_of(tasks, series, warmup=request.warmup)
-    if request.evaluations is not None:
-        _write_evaluations(request.evaluations, tasks, series)
-        console.print(f"wrote {request.evaluations}", markup=False)
-    if request.plot is not None:
+    series = _run(simulation, tasks, spark=spark, console=console)
+    results = results_of(tasks, series, warmup=warmup)
+    if evaluations is not None:
+        _write_evaluations(evaluations, tasks, series)
+        console.print(f"wrote {evaluations}")
+    if plot is not None:
         from bestbefore.experiments.figure import draw  # noqa: PLC0415 - matplotlib is slow
 
-        draw(results, request.plot)
-        console.print(f"wrote {request.plot}", markup=False)
-    sys.stdout.write(as_text(results, request.form))
+        draw(results, plot)
+        console.print(f"wrote {plot}")
+    sys.stdout.write(as_text(results))
 
 
 def _run(

@@ -78,16 +78,10 @@ path = "checkpoint"
 
 def contenders(*, users: int, budget: int) -> tuple[Contender, ...]:
     """Never refreshing, the best refreshes of a budget, and asking for everything."""
+    best = f"{budget} refreshes per evaluation, best first"
     return (
         Contender("never-refresh", "never refresh", "never refresh", "WST", 0, "#D55E00"),
-        Contender(
-            "best-first",
-            "best first",
-            f"{budget} refreshes per evaluation, best first",
-            "WSJ-WBM",
-            budget,
-            "#0072B2",
-        ),
+        Contender("best-first", "best first", best, "WSJ-WBM", budget, "#0072B2"),
         Contender("everything", "everything", "ask for everything", "WSJ-RND", users, "#009E73"),
     )
 

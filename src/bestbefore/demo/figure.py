@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -21,7 +22,6 @@ _APART = 0.13
 def draw(runs: Sequence[Run], path: Path) -> None:
     """Write the picture as a PNG."""
     figure = Figure(figsize=_SIZE_IN, dpi=_DPI, facecolor="white")
-    FigureCanvasAgg(figure)
     axes = figure.add_axes((0.075, 0.12, 0.605, 0.68))
     for run in runs:
         _plot(axes, run)
@@ -35,15 +35,11 @@ def draw(runs: Sequence[Run], path: Path) -> None:
 def _plot(axes: Axes, run: Run) -> None:
     colour = run.contender.colour
     seconds = [evaluation.offset_s for evaluation in run.evaluations]
-    estimates = [_number(evaluation.quality.estimated_freshness) for evaluation in run.evaluations]
-    truth = [_number(evaluation.true_freshness) for evaluation in run.evaluations]
+    shares = [(one.quality.estimated_freshness, one.true_freshness) for one in run.evaluations]
+    # None, where an answer has no rows, becomes a gap in the line.
+    estimates, truth = np.array(shares, dtype=float).reshape(-1, 2).T
     axes.plot(seconds, estimates, color=colour, linewidth=1.0, linestyle=(0, (4, 3)), alpha=0.8)
     axes.plot(seconds, truth, color=colour, linewidth=2.6, marker="o", markersize=5, clip_on=False)
-
-
-def _number(share: float | None) -> float:
-    """A gap in the line, where an answer has no rows."""
-    return float("nan") if share is None else share
 
 
 def _label_heights(runs: Sequence[Run]) -> list[float]:
@@ -66,28 +62,19 @@ def _label_heights(runs: Sequence[Run]) -> list[float]:
 
 def _label(axes: Axes, run: Run, height: float) -> None:
     found, contender = score(run), run.contender
-    end = axes.get_xlim()[1]
-    lines = (
-        (f"{contender.name} ({contender.policy})", contender.colour, "bold", 11, "bottom"),
-        (
-            f"{found.freshness:.0%} fresh, {found.requests_each:.0f} requests per evaluation",
-            _INK,
-            "normal",
-            9,
-            "top",
-        ),
-    )
-    for text, colour, weight, size, side in lines:
+    name = f"{contender.name} ({contender.policy})"
+    figures = f"{found.freshness:.0%} fresh, {found.requests_each:.0f} requests per evaluation"
+    above: dict[str, Any] = {"color": contender.colour, "weight": "bold", "size": 11}
+    below: dict[str, Any] = {"color": _INK, "size": 9}
+    for text, side, style in ((name, "bottom", above), (figures, "top", below)):
         axes.annotate(
             text,
-            (end, height),
+            (axes.get_xlim()[1], height),
             xytext=(14, 0),
             textcoords="offset points",
-            color=colour,
-            fontsize=size,
-            fontweight=weight,
             verticalalignment=side,
             annotation_clip=False,
+            **style,
         )
 
 
@@ -101,19 +88,13 @@ def _frame(axes: Axes, runs: Sequence[Run]) -> None:
     axes.grid(axis="y", color=_GRID, linewidth=0.8)
     axes.set_axisbelow(True)
     axes.tick_params(colors=_INK, length=0)
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
+    axes.spines[["top", "right", "left"]].set_visible(False)
     axes.spines["bottom"].set_color(_FAINT)
 
 
 def _title(figure: Figure) -> None:
-    figure.text(
-        0.03,
-        0.925,
-        "How fresh the answers are, evaluation by evaluation",
-        fontsize=15,
-        fontweight="bold",
-    )
+    title = "How fresh the answers are, evaluation by evaluation"
+    figure.text(0.03, 0.925, title, fontsize=15, fontweight="bold")
     below = (
         "Share of the answer's rows that agree with the endpoint when the answer is written"
         " (lines), and bestbefore's estimate of it (dashes)"

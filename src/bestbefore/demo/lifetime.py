@@ -9,15 +9,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Event, Thread
 from types import FrameType
-from typing import Any, NoReturn, TextIO
+from typing import Any, NoReturn
 
 from pyspark.sql import SparkSession
+from rich.console import Console
 
-from bestbefore.errors import WorkError
 from bestbefore.spark.session import local_session
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -28,66 +28,38 @@ _SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 _OPTIONS = "SPARK_SUBMIT_OPTS"
 
 
-class SparkStart(Thread):
-    """A session in the making.
+@contextmanager
+def starting_spark(log: Path) -> Iterator[Future[SparkSession]]:
+    """Spark, from here to the end of the block: a session in the making.
 
     On a thread, because a start that Ctrl-C interrupts would leave a JVM nobody knows of; and
     because PySpark then leaves the handling of Ctrl-C to us.
     """
-
-    def __init__(self, log: Path) -> None:
-        super().__init__(name="spark start", daemon=True)
-        self._log = log
-        self._over = Event()
-        self._session: SparkSession | None = None
-        self._failure: Exception | None = None
-
-    def run(self) -> None:
-        """Start the session."""
-        os.environ.setdefault(_OPTIONS, _SHORT_LIVED)
+    os.environ.setdefault(_OPTIONS, _SHORT_LIVED)
+    with ThreadPoolExecutor(1, "spark start") as thread:
+        start = thread.submit(local_session, name="bestbefore demo", log=log)
         try:
-            self._session = local_session(name="bestbefore demo", log=self._log)
-        except Exception as failure:
-            self._failure = failure
+            yield start
         finally:
-            self._over.set()
-
-    def session(self) -> SparkSession:
-        """The session, as soon as it runs."""
-        self._over.wait()
-        if self._session is None:
-            raise self._failure or WorkError("Spark did not start")
-        return self._session
-
-    def end(self) -> None:
-        """End the JVM and with it the session, whatever state they are in.
-
-        By its process, not by PySpark's `stop`: after Ctrl-C the connection to the JVM may be in
-        the middle of a reply.
-        """
-        self._over.wait()
-        if self._session is None:
-            return
-        gateway: Any = self._session.sparkContext._gateway
-        gateway.proc.terminate()
-        try:
-            gateway.proc.wait(_PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            gateway.proc.kill()
-            gateway.proc.wait()
-        with suppress(Exception):
-            gateway.shutdown()
+            if start.exception() is None:
+                _end_jvm(start.result())
 
 
-@contextmanager
-def starting_spark(log: Path) -> Iterator[SparkStart]:
-    """Spark, from here to the end of the block."""
-    start = SparkStart(log)
-    start.start()
+def _end_jvm(session: SparkSession) -> None:
+    """End the JVM and with it the session, whatever state they are in.
+
+    By its process, not by PySpark's `stop`: after Ctrl-C the connection to the JVM may be in
+    the middle of a reply.
+    """
+    gateway: Any = session.sparkContext._gateway
+    gateway.proc.terminate()
     try:
-        yield start
-    finally:
-        start.end()
+        gateway.proc.wait(_PATIENCE_S)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait()
+    with suppress(Exception):
+        gateway.shutdown()
 
 
 @contextmanager
@@ -120,16 +92,17 @@ def ignore_signals() -> None:
 
 
 @contextmanager
-def stderr_into(log: Path) -> Iterator[TextIO]:
-    """Send what libraries and child processes say on stderr to a log, and yield the real stderr."""
+def stderr_into(log: Path, console: Console) -> Iterator[None]:
+    """Send what libraries and child processes say on stderr to a log; the console stays there."""
     sys.stderr.flush()
-    real = os.dup(2)
-    with log.open("ab") as file:
-        os.dup2(file.fileno(), 2)
+    real, file = os.dup(2), console.file
+    with log.open("ab") as spoken:
+        os.dup2(spoken.fileno(), 2)
     try:
-        with os.fdopen(os.dup(real), "w", encoding="utf-8") as stderr:
-            yield stderr
+        with os.fdopen(os.dup(real), "w", encoding="utf-8") as console.file:
+            yield
     finally:
+        console.file = file
         sys.stderr.flush()
         os.dup2(real, 2)
         os.close(real)

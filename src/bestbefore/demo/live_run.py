@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from pyspark.sql import SparkSession
 
 from bestbefore.demo.contenders import WIDTH_S, Contender, write_job
-from bestbefore.demo.mentions import Mentions, mentions, writing
+from bestbefore.demo.mentions import MentionWriter, mentions
 from bestbefore.demo.truth import ChangeLog, read_answer
 from bestbefore.demo.world import WorldProcess
 from bestbefore.engine import Engine, Quality, RunningQuery
@@ -37,16 +37,6 @@ class Stage:
     users: int
     mentions_per_second: int
     seed: int
-
-    def stream(self, seconds: int) -> Mentions:
-        """The stream of a run, from a window's width before its start."""
-        return mentions(
-            users=self.users,
-            per_second=self.mentions_per_second,
-            from_ms=-WIDTH_S * 1000,
-            to_ms=seconds * 1000 + _TAIL_MS,
-            seed=self.seed,
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +93,14 @@ def run_contender(
     log = folder / "changes.csv"
     stage.world.reset(log, span_ms=seconds * 1000 + _OVERTIME_MS)
     records: SimpleQueue[Quality] = SimpleQueue()
-    with writing(stage.stream(seconds), folder / "stream", start_ms=start_ms):
+    stream = mentions(
+        users=stage.users,
+        per_second=stage.mentions_per_second,
+        from_ms=-WIDTH_S * 1000,
+        to_ms=seconds * 1000 + _TAIL_MS,
+        seed=stage.seed,
+    )
+    with MentionWriter(stream, folder / "stream", start_ms=start_ms):
         running = Engine(stage.spark).start(load_job(job_file), on_quality=records.put)
         watch = Watch(stage.world, running, records, ChangeLog(log), folder / "answers")
         found = watch.until(start_ms, start_ms + seconds * 1000, show=show)

@@ -1,8 +1,6 @@
 """The demo's stream: mentions of users, as RDF in JSON lines, file by file into a folder."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event, Thread
@@ -35,12 +33,8 @@ class Mentions:
 
     def lines(self, first: int, last: int, *, start_ms: int) -> str:
         """The elements from `first` up to, not including, `last` as JSON lines."""
-        chosen = zip(
-            range(first, last),
-            (self.offset_ms[first:last] + start_ms).tolist(),
-            self.user[first:last].tolist(),
-            strict=True,
-        )
+        times = (self.offset_ms[first:last] + start_ms).tolist()
+        chosen = zip(range(first, last), times, self.user[first:last].tolist(), strict=True)
         return "".join(_line(post, ts_ms, user) for post, ts_ms, user in chosen)
 
     def before(self, offset_ms: int) -> int:
@@ -75,7 +69,8 @@ def mentions(*, users: int, per_second: int, from_ms: int, to_ms: int, seed: int
 class MentionWriter(Thread):
     """The live stream: what has happened since the last file becomes the next one.
 
-    A file is written under a hidden name and then moved, so that no reader sees half of it.
+    As a context it goes on as long as the block. A file is written under a hidden name and then
+    moved, so that no reader sees half of it.
     """
 
     def __init__(
@@ -86,7 +81,7 @@ class MentionWriter(Thread):
         self._stopped = Event()
 
     def run(self) -> None:
-        """Write until the stream is over or `stop` is called."""
+        """Write until the stream or the block is over."""
         written, number = 0, 0
         while written < len(self._stream) and not self._stopped.is_set():
             due = self._stream.before(self._clock() - self._start_ms)
@@ -95,8 +90,10 @@ class MentionWriter(Thread):
                 written, number = due, number + 1
             self._stopped.wait((_EVERY_MS - (self._clock() - _PHASE_MS) % _EVERY_MS) / 1000)
 
-    def stop(self) -> None:
-        """End the stream, if it has not ended."""
+    def __enter__(self) -> None:
+        self.start()
+
+    def __exit__(self, *_: object) -> None:
         self._stopped.set()
         self.join()
 
@@ -104,14 +101,3 @@ class MentionWriter(Thread):
         hidden = self._folder / f".{number:06d}.writing"
         hidden.write_text(lines, encoding="utf-8")
         hidden.rename(self._folder / f"{number:06d}.jsonl")
-
-
-@contextmanager
-def writing(stream: Mentions, folder: Path, *, start_ms: int) -> Iterator[None]:
-    """The stream goes on as long as the block."""
-    writer = MentionWriter(stream, folder, start_ms=start_ms)
-    writer.start()
-    try:
-        yield
-    finally:
-        writer.stop()

@@ -1,9 +1,7 @@
 """A real SPARQL server as a child process: oxigraph, in memory, on a free loopback port."""
 
 import asyncio
-import os
 import shutil
-import signal
 import socket
 import sys
 import tempfile
@@ -50,11 +48,20 @@ async def running_oxigraph() -> AsyncIterator[Oxigraph]:
     executable = find_oxigraph()
     with tempfile.TemporaryFile() as messages:
         async with aiohttp.ClientSession() as client:
-            server = await _start(executable, client, messages)
-            try:
-                yield server
-            finally:
-                await _end(server.process)
+            for _ in range(_ATTEMPTS):
+                server = await _start(executable, client, messages)
+                try:
+                    # Without an answer, somebody may have taken the port: another one, then.
+                    if await _answers(server):
+                        yield server
+                        return
+                finally:
+                    with suppress(ProcessLookupError):
+                        server.process.kill()
+                    await server.process.wait()
+        messages.seek(0)
+        said = " / ".join(messages.read().decode(errors="replace").split("\n")[-4:]).strip(" /")
+    raise WorkError(f"oxigraph ({executable}) did not start: {said or 'it says nothing'}")
 
 
 def find_oxigraph() -> str:
@@ -67,27 +74,15 @@ def find_oxigraph() -> str:
 
 
 async def _start(executable: str, client: aiohttp.ClientSession, messages: BinaryIO) -> Oxigraph:
-    for _ in range(_ATTEMPTS):
-        port = _free_port()
-        command = (executable, "serve", "--bind", f"127.0.0.1:{port}")
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *command, stdin=asyncio.subprocess.DEVNULL, stdout=messages, stderr=messages
-            )
-        except OSError as error:
-            raise WorkError(f"oxigraph did not start: {error}") from None
-        server = Oxigraph(port, process, client)
-        try:
-            if await _answers(server):
-                return server
-        except BaseException:
-            await _end(process)
-            raise
-        # Somebody may have taken the port in the meantime: another one, then.
-        await _end(process)
-    messages.seek(0)
-    said = " / ".join(messages.read().decode(errors="replace").split("\n")[-4:]).strip(" /")
-    raise WorkError(f"oxigraph ({executable}) did not start: {said or 'it says nothing'}")
+    port = _free_port()
+    command = (executable, "serve", "--bind", f"127.0.0.1:{port}")
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdin=asyncio.subprocess.DEVNULL, stdout=messages, stderr=messages
+        )
+    except OSError as error:
+        raise WorkError(f"oxigraph did not start: {error}") from None
+    return Oxigraph(port, process, client)
 
 
 async def _answers(server: Oxigraph) -> bool:
@@ -99,13 +94,6 @@ async def _answers(server: Oxigraph) -> bool:
                 return server.process.returncode is None
         await asyncio.sleep(0.02)
     return False
-
-
-async def _end(process: Process) -> None:
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            os.kill(process.pid, signal.SIGKILL)
-    await process.wait()
 
 
 def _free_port() -> int:

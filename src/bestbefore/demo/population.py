@@ -1,5 +1,6 @@
 """The users of the demo's world: how many followers they have, and when that changes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,10 +78,9 @@ def insertion(population: list[User]) -> str:
     return f"DELETE WHERE {{ ?s ?p ?o }} ;\nINSERT DATA {{\n{triples}\n}}"
 
 
-def update(due: list[Change]) -> str:
-    """The SPARQL UPDATE that applies changes which are due together, the last of each user."""
-    values = {change.user.iri: change.followers for change in due}
-    rows = " ".join(f"(<{iri}> {followers})" for iri, followers in values.items())
+def update(due: Mapping[str, int]) -> str:
+    """The SPARQL UPDATE that gives users, named by their IRIs, the numbers that are due."""
+    rows = " ".join(f"(<{iri}> {followers})" for iri, followers in due.items())
     before, after = f"{{ ?user <{FOLLOWERS}> ?old }}", f"{{ ?user <{FOLLOWERS}> ?new }}"
     chosen = f"WHERE {{ VALUES (?user ?new) {{ {rows} }} ?user <{FOLLOWERS}> ?old }}"
     return f"DELETE {before} INSERT {after} {chosen}"

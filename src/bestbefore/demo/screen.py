@@ -1,7 +1,7 @@
 """What the demo shows: calm lines on stderr while it runs, the comparison on stdout at the end."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from rich import box
 from rich.console import Console
@@ -18,7 +18,6 @@ _HEAD = (
     f"  {'time':>5}  {'answers':>7}  {'refreshed':>9}  {'requests':>8}  {'estimated':>9}"
     f"  {'true freshness':<{_BAR + 5}}  {'latency':>7}"
 )
-
 
 CAPTION = (
     "True freshness: the share of answer rows that agree with the endpoint when the answer is "
@@ -45,22 +44,15 @@ def percent(share: float | None) -> str:
 @contextmanager
 def waiting(console: Console, what: str) -> Iterator[None]:
     """Say what takes a while: with a spinner on a terminal, with a line elsewhere."""
-    if console.is_terminal:
-        with console.status(f"{what} …"):
-            yield
-    else:
+    if not console.is_terminal:
         console.print(f"{what} …")
+    with working(console, what):
         yield
 
 
-@contextmanager
-def working(console: Console, what: str) -> Iterator[None]:
+def working(console: Console, what: str) -> AbstractContextManager[object]:
     """Show on a terminal that there is more to come, below the lines that are there."""
-    if console.is_terminal:
-        with console.status(f"{what} …"):
-            yield
-    else:
-        yield
+    return console.status(f"{what} …") if console.is_terminal else nullcontext()
 
 
 def facts(console: Console, rows: Sequence[tuple[str, str]]) -> None:
@@ -98,24 +90,20 @@ def comparison(scores: Sequence[Score]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, header_style="bold", padding=0, pad_edge=False)
     table.add_column("policy", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for name in (
-        "true\nfreshness",
-        "esti-\nmated",
-        "requests/\nevaluation",
-        "requests",
-        "latency",
-        "endpoint\nwait",
-    ):
+    for name in _FIGURES:
         table.add_column(name, justify="right", no_wrap=True)
     for score in scores:
-        table.add_row(
-            Text(score.contender.policy, style=f"bold {score.contender.colour}"),
-            Text(score.contender.name),
-            percent(score.freshness),
-            percent(score.estimated),
-            f"{score.requests_each:.0f}",
-            f"{score.requests:,}",
-            f"{score.latency_s:.1f} s",
-            f"{score.service_s:.2f} s",
-        )
+        policy = Text(score.contender.policy, style=f"bold {score.contender.colour}")
+        figures = (written(score) for written in _FIGURES.values())
+        table.add_row(policy, score.contender.name, *figures)
     return table
+
+
+_FIGURES: dict[str, Callable[[Score], str]] = {
+    "true\nfreshness": lambda score: percent(score.freshness),
+    "esti-\nmated": lambda score: percent(score.estimated),
+    "requests/\nevaluation": lambda score: f"{score.requests_each:.0f}",
+    "requests": lambda score: f"{score.requests:,}",
+    "latency": lambda score: f"{score.latency_s:.1f} s",
+    "endpoint\nwait": lambda score: f"{score.service_s:.2f} s",
+}

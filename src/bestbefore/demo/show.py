@@ -3,27 +3,16 @@
 import shutil
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager
 from pathlib import Path
 
+from pyspark.sql import SparkSession
 from rich.console import Console
 
 from bestbefore.demo import screen
-from bestbefore.demo.contenders import (
-    JOB_FILE,
-    QUERY,
-    WIDTH_S,
-    Contender,
-    clear_folder,
-    contenders,
-)
-from bestbefore.demo.lifetime import (
-    SparkStart,
-    ending_on_signals,
-    ignore_signals,
-    starting_spark,
-    stderr_into,
-)
+from bestbefore.demo.contenders import JOB_FILE, QUERY, WIDTH_S, Contender, clear_folder, contenders
+from bestbefore.demo.lifetime import ending_on_signals, ignore_signals, starting_spark, stderr_into
 from bestbefore.demo.live_run import Evaluation, Run, Stage, run_contender, warm_up
 from bestbefore.demo.population import users
 from bestbefore.demo.scores import conclusion, score
@@ -51,8 +40,9 @@ def run_demo(out: Path, *, seconds: int | None, console: Console) -> None:
     for contender in cast:
         clear_folder(contender, out)
     (out / LOG).unlink(missing_ok=True)
-    with ending_on_signals(), _own_stderr(console, out / LOG):
-        with starting_spark(out / LOG) as spark, _world() as world, _end_announced(console):
+    endpoint = running_world(users=USERS, seed=SEED, delay_ms=DELAY_MS)
+    with ending_on_signals(), stderr_into(out / LOG, console):
+        with starting_spark(out / LOG) as spark, endpoint as world, _end_announced(console):
             stage = _set_up(console, spark, world, out)
             with screen.waiting(console, "warming up Spark"):
                 warm_up(stage, cast[1])
@@ -65,13 +55,12 @@ def run_demo(out: Path, *, seconds: int | None, console: Console) -> None:
         console.print(f"  done in {monotonic_s() - started_s:.0f} s; nothing is left running")
 
 
-def _set_up(console: Console, spark: SparkStart, world: WorldProcess, out: Path) -> Stage:
+def _set_up(console: Console, spark: Future[SparkSession], world: WorldProcess, out: Path) -> Stage:
     """Show what is there, while Spark starts."""
     pace = sum(1 / user.interval_s for user in users(USERS, seed=SEED))
     console.print()
-    console.print(
-        "[bold]bestbefore demo[/]: who is in the news, and has more than 100,000 followers?\n"
-    )
+    question = "who is in the news, and has more than 100,000 followers?\n"
+    console.print(f"[bold]bestbefore demo[/]: {question}", markup=True)
     screen.facts(
         console,
         [
@@ -85,10 +74,10 @@ def _set_up(console: Console, spark: SparkStart, world: WorldProcess, out: Path)
         ],
     )  # fmt: skip
     console.print()
-    console.print(QUERY, markup=False)
+    console.print(QUERY)
     with screen.waiting(console, "starting Spark"):
         _import_figure()
-        session = spark.session()
+        session = spark.result()
     return Stage(session, world, out, USERS, MENTIONS_PER_SECOND, SEED)
 
 
@@ -153,12 +142,6 @@ def _import_figure() -> None:
 
 
 @contextmanager
-def _world() -> Iterator[WorldProcess]:
-    with running_world(users=USERS, seed=SEED, delay_ms=DELAY_MS) as world:
-        yield world
-
-
-@contextmanager
 def _end_announced(console: Console) -> Iterator[None]:
     """Say that the end is near when somebody asked for it, and let nobody hurry it."""
     try:
@@ -168,15 +151,3 @@ def _end_announced(console: Console) -> Iterator[None]:
         raise
     finally:
         ignore_signals()
-
-
-@contextmanager
-def _own_stderr(console: Console, log: Path) -> Iterator[None]:
-    """Keep Spark's messages out of the demo's: they go into a log."""
-    before = console.file
-    with stderr_into(log) as stderr:
-        console.file = stderr
-        try:
-            yield
-        finally:
-            console.file = before

@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from bestbefore.time import monotonic_s
 
@@ -66,9 +65,5 @@ def read_answer(folder: Path, *, batch: int, evaluation: int) -> list[AnswerRow]
         for line in file.read_text(encoding="utf-8").splitlines():
             answer = json.loads(line)
             if answer["evaluation"] == evaluation:
-                return [_row(row) for row in answer["rows"]]
+                return [(row["user"]["value"], row["followers"]["value"]) for row in answer["rows"]]
     return []
-
-
-def _row(row: dict[str, Any]) -> AnswerRow:
-    return row["user"]["value"], row["followers"]["value"]

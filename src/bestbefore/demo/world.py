@@ -13,11 +13,12 @@ import os
 import signal
 import subprocess
 import sys
-import urllib.error
 import urllib.request
+from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -70,14 +71,11 @@ class World:
         with file:
             while done < len(plan):
                 now = wall_clock_ms() - started_ms
-                due = []
-                while done < len(plan) and plan[done].offset_ms <= now:
-                    due.append(plan[done])
-                    done += 1
-                if due:
+                end = bisect_right(plan, now, lo=done, key=attrgetter("offset_ms"))
+                if due := {change.user.iri: change.followers for change in plan[done:end]}:
                     await self.server.update(update(due))
-                    made = {change.user.iri: change.followers for change in due}
-                    _write(file, wall_clock_ms(), made)
+                    _write(file, wall_clock_ms(), due)
+                done = end
                 await asyncio.sleep(_TICK_S)
 
     def _changed(self, task: asyncio.Task[None]) -> None:
@@ -114,14 +112,14 @@ def application(world: World, *, delay_s: float) -> web.Application:
     return front
 
 
-async def run_world(*, count: int, seed: int, delay_s: float, parent: int) -> None:
+async def run_world(*, count: int, seed: int, delay_ms: int, parent: int) -> None:
     """Run the world until a signal comes, the parent is gone, or the server fails."""
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     async with running_oxigraph() as server:
         world = World(users(count, seed=seed), seed, server, ended)
-        runner = web.AppRunner(application(world, delay_s=delay_s), shutdown_timeout=0.1)
+        runner = web.AppRunner(application(world, delay_s=delay_ms / 1000), shutdown_timeout=0.1)
         await runner.setup()
         try:
             await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -146,20 +144,10 @@ def _say(**facts: str | int) -> None:
 def main() -> int:
     """Run the world as a process; its first line on stdout tells its ports, or what is wrong."""
     parser = argparse.ArgumentParser(prog="python -m bestbefore.demo.world")
-    parser.add_argument("--users", type=int, required=True)
-    parser.add_argument("--seed", type=int, required=True)
-    parser.add_argument("--delay-ms", type=int, required=True)
-    parser.add_argument("--parent", type=int, required=True)
-    given = parser.parse_args()
+    for name in ("--count", "--seed", "--delay-ms", "--parent"):
+        parser.add_argument(name, type=int, required=True)
     try:
-        asyncio.run(
-            run_world(
-                count=given.users,
-                seed=given.seed,
-                delay_s=given.delay_ms / 1000,
-                parent=given.parent,
-            )
-        )
+        asyncio.run(run_world(**vars(parser.parse_args())))
     except BestbeforeError as error:
         _say(error=str(error))
         return error.exit_code
@@ -182,12 +170,10 @@ class WorldProcess:
     def reset(self, log: Path, *, span_ms: int) -> None:
         """Let the world begin anew and log its changes of the next `span_ms` in a file."""
         body = json.dumps({"log": str(log.absolute()), "span_ms": span_ms}).encode()
-        kind = {"Content-Type": "application/json"}
-        url = f"http://127.0.0.1:{self.port}/reset"
-        request = urllib.request.Request(url, body, kind)
+        request = urllib.request.Request(f"http://127.0.0.1:{self.port}/reset", body)
         try:
             _opener.open(request, timeout=_PATIENCE_S).close()
-        except (OSError, urllib.error.URLError) as error:
+        except OSError as error:
             raise WorkError(f"the demo's endpoint could not be reset: {error}") from None
 
     def check(self) -> None:
@@ -203,20 +189,16 @@ def running_world(*, users: int, seed: int, delay_ms: int) -> Iterator[WorldProc
     The world leads a process group of its own: Ctrl-C in the terminal reaches only the demo, and
     what the world has started can be ended with it even if it died before.
     """
-    given = {"users": users, "seed": seed, "delay-ms": delay_ms, "parent": os.getpid()}
+    given = {"count": users, "seed": seed, "delay-ms": delay_ms, "parent": os.getpid()}
     command = [sys.executable, "-m", "bestbefore.demo.world"]
     command += [f"--{name}={value}" for name, value in given.items()]
-    process = subprocess.Popen(  # noqa: S603 - our own module
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        yield _greeted(process)
-    finally:
-        _end(process)
+    with subprocess.Popen(  # noqa: S603 - our own module
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        try:
+            yield _greeted(process)
+        finally:
+            _end(process)
 
 
 def _greeted(process: subprocess.Popen[str]) -> WorldProcess:
@@ -234,9 +216,6 @@ def _end(process: subprocess.Popen[str]) -> None:
         process.wait(_PATIENCE_S)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 if __name__ == "__main__":

@@ -6,7 +6,6 @@ from statistics import mean, stdev
 
 from matplotlib import colormaps
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
@@ -19,7 +18,6 @@ _INK, _GRID = "#333333", "#E4E4E4"
 def draw(results: Sequence[Result], path: Path) -> None:
     """Write the picture; the ending of the path says in which format."""
     figure = Figure(figsize=_SIZE_IN, dpi=_DPI, facecolor="white")
-    FigureCanvasAgg(figure)
     axes = figure.add_axes((0.09, 0.12, 0.62, 0.78))
     names = _by_last_freshness(results)
     for number, name in enumerate(names):

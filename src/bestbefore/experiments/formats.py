@@ -22,11 +22,14 @@ _COLUMNS: tuple[tuple[str, str, Callable[[Result], float | None]], ...] = (
 _SPREAD = ("freshness", "jaccard")
 
 
-def as_text(results: Sequence[Result], form: str) -> str:
-    """The results in one of the known forms."""
-    if form not in FORMATS:
-        raise InputError(f"unknown format {form!r}; known: {', '.join(FORMATS)}")
-    return FORMATS[form](results)
+Format = Callable[[Sequence[Result]], str]
+
+
+def resolve_format(name: str) -> Format:
+    """What turns results into the text of a known format."""
+    if name not in _FORMATS:
+        raise InputError(f"unknown format {name!r}; known: {', '.join(_FORMATS)}")
+    return _FORMATS[name]
 
 
 def _as_json(results: Sequence[Result]) -> str:
@@ -54,18 +57,15 @@ def _as_table(results: Sequence[Result]) -> str:
     for result in results:
         groups.setdefault((result.budget, result.policy), []).append(result)
     head = ["budget", "policy", *(name for name, _, _ in _COLUMNS)]
-    lines = [head, *(_line(budget, name, runs) for (budget, name), runs in groups.items())]
-    lines = [lines[0], *sorted(lines[1:], key=lambda line: int(line[0]))]
+    by_budget = sorted(groups, key=lambda group: group[0])
+    lines = [head, *(_line(*group, groups[group]) for group in by_budget)]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "".join(_padded(line, widths) for line in lines)
 
 
 def _line(budget: int, policy: str, runs: Sequence[Result]) -> list[str]:
-    return [
-        str(budget),
-        policy,
-        *(_cell(name, form, [figure(run) for run in runs]) for name, form, figure in _COLUMNS),
-    ]
+    cells = (_cell(name, form, list(map(figure, runs))) for name, form, figure in _COLUMNS)
+    return [str(budget), policy, *cells]
 
 
 def _cell(name: str, form: str, values: Sequence[float | None]) -> str:
@@ -84,8 +84,4 @@ def _padded(line: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join([first, *rest]).rstrip() + "\n"
 
 
-FORMATS: dict[str, Callable[[Sequence[Result]], str]] = {
-    "table": _as_table,
-    "json": _as_json,
-    "csv": _as_csv,
-}
+_FORMATS: dict[str, Format] = {"table": _as_table, "json": _as_json, "csv": _as_csv}

@@ -4,8 +4,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from bestbefore.errors import InputError, PolicyError
-from bestbefore.maintenance import Policy, resolve_policy
+from bestbefore.maintenance import resolve_policy
 from bestbefore.registry import load_module, own_modules
 from bestbefore.simulator import Scenario, Setting, run
 from bestbefore.simulator.answers import AGGREGATES
@@ -59,67 +61,82 @@ def _seeds(seeds: object) -> list[int]:
     return list(range(whole_number(seeds, "the number of seeds", least=1)))
 
 
-def check_setting(setting: Setting, *, many_to_many: bool, numeric: bool) -> None:
-    """Refuse a query that means nothing over these traces."""
-    if setting.aggregate is not None and setting.aggregate not in AGGREGATES:
-        known = ", ".join(AGGREGATES)
-        raise InputError(f"unknown aggregate {setting.aggregate!r}; known: {known}")
-    if setting.aggregate is not None and setting.condition is not None:
-        raise InputError("a filter on the values and an aggregate of them exclude each other")
-    if (setting.aggregate or setting.condition) and not numeric:
-        raise InputError("a filter or an aggregate needs numbers, and the background has none")
-    if setting.capacity is not None and many_to_many:
-        raise InputError(
-            "a cache of limited size needs a 1:1 join: of a join key that is not cached, the units "
-            "are not known; leave out the links or the cache size"
-        )
+@dataclass(frozen=True)
+class Simulation:
+    """Traces, window and query, ready for any policy; a query that means nothing is refused."""
+
+    scenario: Scenario
+    setting: Setting
+
+    def __post_init__(self) -> None:
+        setting = self.setting
+        if setting.aggregate is not None and setting.aggregate not in AGGREGATES:
+            known = ", ".join(AGGREGATES)
+            raise InputError(f"unknown aggregate {setting.aggregate!r}; known: {known}")
+        if setting.aggregate is not None and setting.condition is not None:
+            raise InputError("a filter on the values and an aggregate of them exclude each other")
+        numeric = not np.isnan(self.scenario.background.number).all()
+        if (setting.aggregate or setting.condition) and not numeric:
+            raise InputError("a filter or an aggregate needs numbers, and the background has none")
+        if setting.capacity is not None and self.scenario.many_to_many:
+            raise InputError(
+                "a cache of limited size needs a 1:1 join: of a join key that is not cached, the "
+                "units are not known; leave out the links or the cache size"
+            )
+
+    def check(self, tasks: Iterable[Task]) -> None:
+        """Refuse policies that make no sense here, with the reason."""
+        for name in dict.fromkeys(task.policy for task in tasks):
+            policy = resolve_policy(name)
+            policy.require(self.setting.given, where="this simulation")
+            if policy.fetches_missing and self.scenario.many_to_many:
+                raise PolicyError(
+                    f"policy {policy.name!r} fetches join keys that are not cached, and in an M:N "
+                    "join their units are not known; use WSJ before the ranker"
+                )
+            if self.setting.capacity is not None and not policy.fetches_missing:
+                raise PolicyError(
+                    f"policy {policy.name!r} never fetches what is missing, so a cache of limited "
+                    "size, which starts empty, would stay so; use CWSJ, FWSJ or AW, as in "
+                    "MP(CWSJ,WBM,FRP)"
+                )
+
+    def series(
+        self,
+        tasks: Sequence[Task],
+        *,
+        spark: "SparkSession | None" = None,
+        progress: Progress | None = None,
+    ) -> list[Series]:
+        """What came of each evaluation, task by task: one after the other, or spread by Spark."""
+        self.check(tasks)
+        if spark is not None:
+            return _run_on_spark(self, tasks, spark)
+        done: list[Series] = []
+        for task in tasks:
+            done.append(self.run_task(task))
+            if progress is not None:
+                progress(len(done), len(tasks))
+        return done
+
+    def run_task(self, task: Task) -> Series:
+        """What came of each evaluation of one run."""
+        policy, budget, seed = resolve_policy(task.policy), task.budget, task.seed
+        return run(self.scenario, policy, budget=budget, seed=seed, setting=self.setting)
 
 
-def check_policies(tasks: Iterable[Task], setting: Setting, *, many_to_many: bool) -> None:
-    """Refuse policies that make no sense in this setting, with the reason."""
-    for name in dict.fromkeys(task.policy for task in tasks):
-        policy = resolve_policy(name)
-        policy.require(setting.given, where="this simulation")
-        _check_fetching(policy, setting, many_to_many=many_to_many)
-
-
-def _check_fetching(policy: Policy, setting: Setting, *, many_to_many: bool) -> None:
-    if policy.fetches_missing and many_to_many:
-        raise PolicyError(
-            f"policy {policy.name!r} fetches join keys that are not cached, and in an M:N join "
-            "their units are not known; use WSJ before the ranker"
-        )
-    if setting.capacity is not None and not policy.fetches_missing:
-        raise PolicyError(
-            f"policy {policy.name!r} never fetches what is missing, so a cache of limited size, "
-            "which starts empty, would stay so; use CWSJ, FWSJ or AW, as in MP(CWSJ,WBM,FRP)"
-        )
-
-
-def run_here(
-    scenario: Scenario, setting: Setting, tasks: Sequence[Task], progress: Progress | None
+def _run_on_spark(
+    simulation: Simulation, tasks: Sequence[Task], spark: "SparkSession"
 ) -> list[Series]:
-    """The series of each task, run one after the other."""
-    done: list[Series] = []
-    for task in tasks:
-        done.append(_run(scenario, setting, task))
-        if progress is not None:
-            progress(len(done), len(tasks))
-    return done
-
-
-def run_on_spark(
-    scenario: Scenario, setting: Setting, tasks: Sequence[Task], spark: "SparkSession"
-) -> list[Series]:
-    """The series of each task, run where Spark has room; the scenario is sent once per worker."""
+    """The series of each task, run where Spark has room; the traces are sent once per worker."""
     context = spark.sparkContext
-    shared = context.broadcast((scenario, setting))
+    shared = context.broadcast(simulation)
     modules = own_modules()
 
     def run_some(part: Iterable[tuple[int, Task]]) -> Iterable[tuple[int, Series]]:
         for name, folder in modules.items():
             load_module(name, folder=folder, where="policies of your own")
-        return [(number, _run(*shared.value, task)) for number, task in part]
+        return [(number, shared.value.run_task(task)) for number, task in part]
 
     slices = min(len(tasks), 4 * context.defaultParallelism)
     found = context.parallelize(_dealt(tasks, slices), slices).mapPartitions(run_some).collect()
@@ -134,8 +151,3 @@ def _dealt(tasks: Sequence[Task], slices: int) -> list[tuple[int, Task]]:
         for first in range(slices)
         for number in range(first, len(tasks), slices)
     ]
-
-
-def _run(scenario: Scenario, setting: Setting, task: Task) -> Series:
-    policy = resolve_policy(task.policy)
-    return run(scenario, policy, budget=task.budget, seed=task.seed, setting=setting)

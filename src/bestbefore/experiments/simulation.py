@@ -1,24 +1,12 @@
 """Policies × budgets × seeds over traces."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from bestbefore.errors import InputError
-from bestbefore.experiments.runs import (
-    Progress,
-    Task,
-    check_policies,
-    check_setting,
-    run_here,
-    run_on_spark,
-    tasks_of,
-    whole_number,
-)
-from bestbefore.simulator import Condition, Result, Scenario, Setting, make_scenario, summarise
+from bestbefore.experiments.runs import Progress, Simulation, Task, tasks_of, whole_number
+from bestbefore.simulator import Condition, Result, Setting, make_scenario, summarise
 from bestbefore.simulator.result import Series, with_gains
 from bestbefore.time import parse_duration_ms
 from bestbefore.traces import Notice, Traces, read_intervals, read_traces
@@ -30,31 +18,6 @@ TRUE, LEARNED = "true", "learned"
 
 TraceFiles = tuple[str | Path, str | Path] | tuple[str | Path, str | Path, str | Path]
 Intervals = str | Path | Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class Simulation:
-    """Traces, window and query, ready for any policy."""
-
-    scenario: Scenario
-    setting: Setting
-
-    def check(self, tasks: Sequence[Task]) -> None:
-        """Refuse policies that make no sense here, with the reason."""
-        check_policies(tasks, self.setting, many_to_many=self.scenario.many_to_many)
-
-    def series(
-        self,
-        tasks: Sequence[Task],
-        *,
-        spark: "SparkSession | None" = None,
-        progress: Progress | None = None,
-    ) -> list[Series]:
-        """What came of each evaluation, task by task."""
-        self.check(tasks)
-        if spark is not None:
-            return run_on_spark(self.scenario, self.setting, tasks, spark)
-        return run_here(self.scenario, self.setting, tasks, progress)
 
 
 def simulate(  # noqa: PLR0913 - one argument per option of the command
@@ -136,17 +99,9 @@ def prepare(  # noqa: PLR0913 - as above
     if not isinstance(traces, Traces):
         stream, background, *links = traces
         traces = read_traces(stream, background, links=links[0] if links else None, notice=tell)
+    given = _given_intervals(intervals)
     scenario = make_scenario(
-        traces,
-        width_ms=width_ms,
-        slide_ms=slide_ms,
-        interval_ms=_given_intervals(intervals),
-        notice=tell,
-    )
-    check_setting(
-        setting,
-        many_to_many=scenario.many_to_many,
-        numeric=not np.isnan(scenario.background.number).all(),
+        traces, width_ms=width_ms, slide_ms=slide_ms, interval_ms=given, notice=tell
     )
     return Simulation(scenario, setting)
 

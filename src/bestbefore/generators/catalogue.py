@@ -52,9 +52,8 @@ def make_traces(name: str, seed: int = 0, **parameters: Value) -> Traces:
 
 def resolve_generator(name: str, **parameters: Value) -> Generator:
     """The generator behind a name; an unknown name is answered with the nearest ones."""
-    kind, fixed = _find(name)
+    family, kind, fixed = _find(name)
     if decided := [key for key in parameters if key in fixed]:
-        family = PRESETS[_plain(name)][0]
         raise InputError(
             f"{name!r} has {decided[0]} = {fixed[decided[0]]}; take {family!r} for another"
         )
@@ -64,7 +63,7 @@ def resolve_generator(name: str, **parameters: Value) -> Generator:
 
 def read_parameters(name: str, texts: Iterable[str]) -> dict[str, Value]:
     """The parameters of a generator from texts `name=value`, such as those of a command line."""
-    kind, _ = _find(name)
+    _, kind, _ = _find(name)
     return read_values(f"generator {name!r}", kind, texts)
 
 
@@ -77,14 +76,10 @@ def check_rows(expected: float, what: str) -> None:
         )
 
 
-def _find(name: str) -> tuple[type[Generator], Mapping[str, Value]]:
-    family, fixed = PRESETS.get(_plain(name), (name, {}))
+def _find(name: str) -> tuple[str, type[Generator], Mapping[str, Value]]:
+    """The family, the generator and the fixed parameters; the papers write `%` after a share."""
+    family, fixed = PRESETS.get(name.removesuffix("%"), (name, {}))
     if family not in generators:
         known = {*generators, *PRESETS}
         raise InputError(f"unknown generator {name!r}; {nearest(name, known)}")
-    return generators[family], fixed
-
-
-def _plain(name: str) -> str:
-    """The name without the percent sign that the paper writes after the share."""
-    return name.removesuffix("%")
+    return family, generators[family], fixed

@@ -31,9 +31,8 @@ def draw_changes(
 ) -> Changes:
     """Changes of every unit in (0, duration] at its expected interval."""
     check_rows(float((duration_ms / interval_ms).sum()) + len(interval_ms), "changes")
-    if kind == "periodic":
-        return periodic_changes(interval_ms, duration_ms=duration_ms, rng=rng)
-    return poisson_changes(interval_ms, duration_ms=duration_ms, rng=rng)
+    draw = periodic_changes if kind == "periodic" else poisson_changes
+    return draw(interval_ms, duration_ms=duration_ms, rng=rng)
 
 
 def periodic_changes(
@@ -86,16 +85,9 @@ def regular_snapshot_changes(
     return Changes(unit, minute * MINUTE_MS)
 
 
-def random_steps(
-    count: int,
-    *,
-    rise: float,
-    rng: np.random.Generator,
-    mean: float = _MEAN_STEP,
-    least: int = 1,
-) -> Integers:
+def random_steps(count: int, *, rise: float, rng: np.random.Generator, least: int = 1) -> Integers:
     """Steps of a random walk: whole numbers of at least `least`, upwards with the chance `rise`."""
-    size = rng.geometric(1 / max(1.0, mean - least + 1), count) + least - 1
+    size = rng.geometric(1 / (_MEAN_STEP - least + 1), count) + least - 1
     return np.where(rng.random(count) < rise, size, -size).astype(np.int64)
 
 

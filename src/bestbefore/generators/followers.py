@@ -33,6 +33,8 @@ from bestbefore.traces import StreamTrace, Traces
 _MEDIAN_FOLLOWERS = 100_000
 # Followers come more often than they go.
 _RISE = 0.75
+# One change can cross a threshold.
+_LEAST_STEP = 2
 # A series that stays clear of the threshold does so by at most this share of it.
 _LARGEST_GAP = 0.5
 
@@ -81,18 +83,17 @@ class TwitterLike:
     regular: bool = False
 
     def __post_init__(self) -> None:
-        check_at_least(1, active=self.active, fewest_keys=self.fewest_keys)
+        check_at_least(1, active=self.active, fewest_keys=self.fewest_keys, quiet=self.quiet)
         check_at_least(2, minutes=self.minutes)
         check_order(active=self.active, keys=self.keys)
+        fewest, most = self.fewest_keys, self.most_keys
         check_order(
-            fewest_keys=self.fewest_keys, mean_keys=self.mean_keys, most_keys=self.most_keys
+            fewest_keys=fewest, mean_keys=self.mean_keys, most_keys=most, active=self.active
         )
-        check_order(most_keys=self.most_keys, active=self.active)
         check_at_least(0, skew=self.skew)
         check_above(0, median_frequency=self.median_frequency)
         check_order(median_frequency=self.median_frequency, p90_frequency=self.p90_frequency)
         check_within(0, 1, p90_frequency=self.p90_frequency)
-        check_at_least(1, quiet=self.quiet)
         check_within(-1, 1, correlation=self.correlation)
         check_rows(self.keys * self.minutes, "values")
         if self.active > self.fewest_keys * self.minutes:
@@ -105,9 +106,10 @@ class TwitterLike:
         """Traces with these parameters; the same seed gives the same ones."""
         crowd_rng, stream_rng, change_rng = np.random.default_rng(seed).spawn(3)
         crowd = self.crowd(crowd_rng)
-        changes = self._changes(crowd, change_rng)
+        draw_changes = regular_snapshot_changes if self.regular else random_snapshot_changes
+        changes = draw_changes(crowd.frequency, snapshots=self.minutes, rng=change_rng)
         start = np.rint(_MEDIAN_FOLLOWERS * np.exp(change_rng.standard_normal(self.keys)))
-        steps = follower_steps(len(changes), rise=_RISE, rng=change_rng)
+        steps = random_steps(len(changes), rise=_RISE, rng=change_rng, least=_LEAST_STEP)
         background = background_trace(
             crowd.names, changes, start=start.astype(np.int64), steps=steps
         )
@@ -136,10 +138,6 @@ class TwitterLike:
         )
         mentions = draw_mentions(crowd.popularity[active], counts, rng=rng)
         return mentions.stream(crowd.names[active])
-
-    def _changes(self, crowd: Crowd, rng: np.random.Generator) -> Changes:
-        draw = regular_snapshot_changes if self.regular else random_snapshot_changes
-        return draw(crowd.frequency, snapshots=self.minutes, rng=rng)
 
 
 @generators.register("DS")
@@ -172,40 +170,24 @@ class FilterSeries:
         changes = random_snapshot_changes(
             crowd.frequency, snapshots=self.minutes, rng=change_rng, least=1
         )
-        steps = follower_steps(len(changes), rise=self.rise, rng=change_rng)
-        start = translated_start(
-            extent_of(changes, steps, units=self.keys),
-            choose_crossing(self.keys, self.share, shift_rng),
-            threshold=self.threshold,
-            rng=shift_rng,
-        )
+        steps = random_steps(len(changes), rise=self.rise, rng=change_rng, least=_LEAST_STEP)
+        extent = extent_of(changes, steps, units=self.keys)
+        crossing = choose_crossing(self.keys, self.share, shift_rng)
+        start = translated_start(extent, crossing, threshold=self.threshold, rng=shift_rng)
         background = background_trace(crowd.names, changes, start=start, steps=steps)
         return Traces(shape.stream(crowd, stream_rng), background, None, crowd.interval_ms)
 
     def _crowd(self) -> TwitterLike:
-        return TwitterLike(keys=self.keys, active=self.active, minutes=self.minutes)
+        return TwitterLike(self.keys, self.active, self.minutes)
 
 
-def follower_steps(count: int, *, rise: float, rng: np.random.Generator) -> Integers:
-    """Changes of follower counts, by 2 or more so that one change can cross a threshold."""
-    return random_steps(count, rise=rise, rng=rng, least=2)
-
-
-@dataclass(frozen=True, eq=False)
-class Extent:
-    """How far each unit's series goes below and above its start."""
-
-    lowest: Integers
-    highest: Integers
-
-
-def extent_of(changes: Changes, steps: Integers, *, units: int) -> Extent:
-    """The extent of every unit's series; the start itself is part of it."""
+def extent_of(changes: Changes, steps: Integers, *, units: int) -> tuple[Integers, Integers]:
+    """How far every unit's series goes below and above its start, which is part of it."""
     level = levels(changes, steps)
     lowest, highest = np.zeros(units, dtype=np.int64), np.zeros(units, dtype=np.int64)
     np.minimum.at(lowest, changes.unit, level)
     np.maximum.at(highest, changes.unit, level)
-    return Extent(lowest, highest)
+    return lowest, highest
 
 
 def choose_crossing(units: int, share: float, rng: np.random.Generator) -> Booleans:
@@ -216,16 +198,21 @@ def choose_crossing(units: int, share: float, rng: np.random.Generator) -> Boole
 
 
 def translated_start(
-    extent: Extent, crossing: Booleans, *, threshold: int, rng: np.random.Generator
+    extent: tuple[Integers, Integers],
+    crossing: Booleans,
+    *,
+    threshold: int,
+    rng: np.random.Generator,
 ) -> Integers:
     """Starts from which the chosen series cross the threshold, and the others do not.
 
     A crossing series has values below and values above the threshold; its extent must be 2 or
     more. The others keep a random gap, on a random side.
     """
-    inside = rng.integers(extent.lowest + 1, np.maximum(extent.highest, extent.lowest + 2))
+    lowest, highest = extent
+    inside = rng.integers(lowest + 1, np.maximum(highest, lowest + 2))
     largest = max(1, round(abs(threshold) * _LARGEST_GAP))
     gap = rng.integers(1, largest, len(crossing), endpoint=True)
     above = rng.random(len(crossing)) < 0.5
-    clear = np.where(above, gap - extent.lowest, -gap - extent.highest)
+    clear = np.where(above, gap - lowest, -gap - highest)
     return np.asarray(threshold + np.where(crossing, -inside, clear), dtype=np.int64)

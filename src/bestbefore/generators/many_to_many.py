@@ -9,13 +9,7 @@ from bestbefore.errors import InputError
 from bestbefore.generators.arrivals import Alternation, poisson_arrivals
 from bestbefore.generators.catalogue import check_rows, generators
 from bestbefore.generators.changes import ChangeKind, wandering_background
-from bestbefore.generators.keys import (
-    beta_intervals,
-    by_name,
-    correlate,
-    numbered,
-    zipf_weights,
-)
+from bestbefore.generators.keys import beta_intervals, by_name, correlate, numbered, zipf_weights
 from bestbefore.parameters import check_above, check_at_least, check_order, check_within
 from bestbefore.traces import Links, StreamTrace, Traces
 

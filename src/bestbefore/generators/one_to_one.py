@@ -50,20 +50,18 @@ class PoissonTraces:
     correlation: float = 0.0
 
     def __post_init__(self) -> None:
+        check_rows(self.keys, "keys")
         check_at_least(1, keys=self.keys, duration_ms=self.duration_ms)
-        check_at_least(1, arrival_low_ms=self.arrival_low_ms)
+        check_at_least(1, arrival_low_ms=self.arrival_low_ms, interval_low_ms=self.interval_low_ms)
         check_order(arrival_low_ms=self.arrival_low_ms, arrival_high_ms=self.arrival_high_ms)
         check_at_least(0, skew=self.skew)
         Alternation(self.arrival_factor, self.phase_ms)
-        check_at_least(1, interval_low_ms=self.interval_low_ms)
         check_order(interval_low_ms=self.interval_low_ms, interval_high_ms=self.interval_high_ms)
         check_above(0, beta_a=self.beta_a, beta_b=self.beta_b)
-        check_at_least(1, interval_median_ms=self.interval_median_ms)
-        check_order(
-            interval_median_ms=self.interval_median_ms, interval_p90_ms=self.interval_p90_ms
-        )
+        median_ms, p90_ms = self.interval_median_ms, self.interval_p90_ms
+        check_at_least(1, interval_median_ms=median_ms)
+        check_order(interval_median_ms=median_ms, interval_p90_ms=p90_ms)
         check_within(-1, 1, correlation=self.correlation)
-        check_rows(self.keys, "keys")
 
     def make(self, seed: int) -> Traces:
         """Traces with these parameters; the same seed gives the same ones."""

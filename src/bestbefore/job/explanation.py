@@ -3,27 +3,12 @@
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
-from bestbefore.job.job import Job, ServiceSettings
+from bestbefore.job.job import Job, ServiceSettings, listed
 from bestbefore.maintenance.replacement import Replacement, replacements
-from bestbefore.query import (
-    ContinuousQuery,
-    CountWindow,
-    Join,
-    NamedWindow,
-    Pattern,
-    QueryPlan,
-    ServicePlan,
-    TimeWindow,
-    Union,
-    Variable,
-    Window,
-    WindowPlan,
-    describe_algebra,
-    parse_query,
-    plan,
-    print_query,
-)
-from bestbefore.query.algebra import children
+from bestbefore.query import Variable, describe_algebra, parse_query, print_query
+from bestbefore.query.algebra import Join, Pattern, Union, Window, children
+from bestbefore.query.continuous import ContinuousQuery, CountWindow, NamedWindow, TimeWindow
+from bestbefore.query.plan import QueryPlan, ServicePlan, WindowPlan, plan
 from bestbefore.spark.explained_plans import describe_plans
 from bestbefore.spark.sources import mapping_of
 from bestbefore.time import format_duration
@@ -78,9 +63,13 @@ def _row_mappings(job: Job) -> Sections:
 
 
 def _service_settings(service: ServiceSettings) -> list[str]:
-    lines = [f"policy.name = {service.policy.name}", f"budget.refreshes = {service.budget}"]
-    lines.append(f"policy.seed = {service.seed}")
-    return lines + _settings("client", service.client) + _settings("view", service.view)
+    return [
+        f"policy.name = {service.policy.name}",
+        f"budget.refreshes = {service.budget}",
+        f"policy.seed = {service.seed}",
+        *_settings("client", service.client),
+        *_settings("view", service.view),
+    ]
 
 
 def _maintenance(service: ServiceSettings) -> list[str]:
@@ -103,9 +92,7 @@ def _maintenance(service: ServiceSettings) -> list[str]:
 
 
 def _units(service: ServiceSettings) -> str:
-    unit, joined = (
-        ", ".join(f"?{name}" for name in key) for key in (service.refresh_key, service.join_key)
-    )
+    unit, joined = listed(service.refresh_key), listed(service.join_key)
     line = f"unit: all view rows with the same {unit}; one refresh replaces them"
     if service.refresh_key == service.join_key:
         return f"{line}\njoin key: {joined}, one unit each (1:1)"
@@ -197,4 +184,4 @@ def _settings(name: str, value: object) -> list[str]:
 
 
 def _names(variables: tuple[Variable, ...]) -> str:
-    return ", ".join(f"?{variable.name}" for variable in variables)
+    return listed(variable.name for variable in variables)

@@ -1,20 +1,13 @@
 """The job: everything that the user configured for one continuous query."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from bestbefore.maintenance import Policy
-from bestbefore.query import (
-    ContinuousQuery,
-    CountWindow,
-    Describe,
-    NamedWindow,
-    QueryPlan,
-    ServicePlan,
-    Threshold,
-)
+from bestbefore.query import Describe, QueryPlan, ServicePlan, Threshold
+from bestbefore.query.continuous import ContinuousQuery, CountWindow, NamedWindow
 from bestbefore.service import ClientSettings
 from bestbefore.service.kinds import PluggedService
 from bestbefore.spark.needed_elements import ANY, NeededElements, Shape, shape_of
@@ -145,3 +138,8 @@ class Job:
     def streams_of_windows(self) -> tuple[tuple[str, ...], ...]:
         """The IRIs of the streams of each WINDOW clause."""
         return tuple(plan.window.streams for plan in self.plan.windows)
+
+
+def listed(names: Iterable[str]) -> str:
+    """The names of variables as a message lists them."""
+    return ", ".join(f"?{name}" for name in names)

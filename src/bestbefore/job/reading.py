@@ -9,23 +9,12 @@ from typing import Any
 from bestbefore.errors import JobError, UnsupportedSparql, nearest
 from bestbefore.job.job import AVAILABLE_NOW, Job, SinkSettings
 from bestbefore.job.sections import Section, located, sections_for
-from bestbefore.job.services import read_services
+from bestbefore.job.services import OWN_SECTIONS, read_services
 from bestbefore.job.streams import read_streams
 from bestbefore.query import ContinuousQuery, CountWindow, QueryPlan, parse_query, plan
 from bestbefore.windows import ReportSetting, ReportStrategy
 
-_SECTIONS = (
-    "query",
-    "streams",
-    "services",
-    "graphs",
-    "qos",
-    "budget",
-    "policy",
-    "view",
-    "sink",
-    "checkpoint",
-)
+_SECTIONS = ("query", "streams", "services", *OWN_SECTIONS, "graphs", "qos", "sink", "checkpoint")
 
 
 def load_job(path: str | Path) -> Job:
@@ -56,12 +45,13 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     query = parse_query(_query_text(query_section, base))
     query_plan = plan(query)
     _check_windows(query_plan)
+    streams = tuple(dict.fromkeys(iri for window in query.windows for iri in window.streams))
     checkpoint_section = _section(tables, "checkpoint")
     _section(tables, "qos").finish()
     job = Job(
         query=query,
         plan=query_plan,
-        streams=read_streams(tables, _streams_of(query), base=base),
+        streams=read_streams(tables, streams, base=base),
         services=read_services(tables, query_plan, base),
         graphs=_graphs(tables, query, base),
         sink=_sink(_section(tables, "sink"), base),
@@ -103,17 +93,11 @@ def _check_windows(query_plan: QueryPlan) -> None:
         )
 
 
-def _streams_of(query: ContinuousQuery) -> tuple[str, ...]:
-    """The streams of the query's windows, each once, in the query's order."""
-    return tuple(dict.fromkeys(iri for window in query.windows for iri in window.streams))
-
-
 def _sink(section: Section, base: Path) -> SinkSettings:
-    path = located(base, section.text("path", "answers"))
     sink = SinkSettings(
         format=section.text("format", "json") or "json",
-        path=path,
-        mode=section.choice("mode", ("overwrite-batch", "append"), "overwrite-batch"),  # type: ignore[arg-type]
+        path=located(base, section.text("path", "answers")),
+        mode=section.choice("mode", ("overwrite-batch", "append")),
         options=section.mapping("options"),
         quality=located(base, section.text("quality", "quality")),
     )
@@ -132,7 +116,7 @@ def _graphs(tables: Mapping[str, Any], query: ContinuousQuery, base: Path) -> di
 
 
 def _report(section: Section) -> ReportSetting:
-    strategy = ReportStrategy(section.choice("report", ReportStrategy, ReportStrategy.WINDOW_CLOSE))
+    strategy = section.choice("report", ReportStrategy)
     every_ms = section.duration_ms("report_every", None)
     if (strategy is ReportStrategy.PERIODIC) != (every_ms is not None):
         raise JobError(

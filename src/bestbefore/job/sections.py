@@ -11,6 +11,7 @@ from bestbefore.errors import InputError, JobError, nearest
 from bestbefore.time import parse_duration_ms
 
 T = TypeVar("T")
+Word = TypeVar("Word", bound=str)
 
 
 @dataclass
@@ -31,8 +32,7 @@ class Section:
 
     def required_text(self, key: str, why: str) -> str:
         """A string that has no default."""
-        value = self.text(key)
-        if not value:
+        if not (value := self.text(key)):
             raise JobError(f"{self.name}.{key} is missing: {why}")
         return value
 
@@ -49,8 +49,7 @@ class Section:
 
     def flag(self, key: str, *, default: bool) -> bool:
         """A truth value."""
-        value = self._typed(key, bool, "true or false", default)
-        return bool(value)
+        return bool(self._typed(key, bool, "true or false", default))
 
     def duration_ms(self, key: str, default: str | None) -> int | None:
         """A duration such as `10s`, in milliseconds."""
@@ -62,12 +61,13 @@ class Section:
         except InputError as error:
             raise JobError(f"{self.name}.{key}: {error}") from None
 
-    def choice(self, key: str, choices: Iterable[str], default: str) -> str:
-        """One of some words."""
-        value = self.text(key, default) or default
-        if value not in (words := list(choices)):
-            raise JobError(f"{self.name}.{key} = {value!r}; {nearest(value, words)}")
-        return value
+    def choice(self, key: str, words: Iterable[Word]) -> Word:
+        """One of some words, the first of them if it is not given."""
+        known = {str(word): word for word in words}
+        value = self.text(key) or next(iter(known))
+        if value not in known:
+            raise JobError(f"{self.name}.{key} = {value!r}; {nearest(value, known)}")
+        return known[value]
 
     def texts(self, key: str) -> tuple[str, ...] | None:
         """A list of one or more different strings, or None if it is not given."""
@@ -81,8 +81,7 @@ class Section:
 
     def mapping(self, key: str) -> dict[str, str]:
         """A table of strings."""
-        value = self._typed(key, dict, "a table", {}) or {}
-        return {str(name): str(text) for name, text in value.items()}
+        return {str(name): str(text) for name, text in (self.table_of(key) or {}).items()}
 
     def table_of(self, key: str) -> dict[str, Any] | None:
         """A table within this one, None if it is not given."""
@@ -90,10 +89,9 @@ class Section:
 
     def subsection(self, key: str, why: str) -> "Section":
         """A table that has no default, as a section of its own."""
-        value = self._typed(key, dict, "a table", None)
-        if value is None:
+        if (table := self.table_of(key)) is None:
             raise JobError(f"{self.name}.{key} is missing: {why}")
-        return Section(f"{self.name}.{key}", value)
+        return Section(f"{self.name}.{key}", table)
 
     def subsections(self, key: str) -> list["Section"]:
         """The tables of a list, each as a section of its own; none if it is not given."""
@@ -114,12 +112,10 @@ class Section:
 
     def finish(self) -> None:
         """Refuse keys that nothing has read: a misspelt key must not be a silent default."""
-        unknown = [key for key in self.table if key not in self._known]
-        if unknown:
-            key = unknown[0]
-            raise JobError(
-                f"unknown key {self.name}.{key}; {nearest(key, self._known or {'none'})}"
-            )
+        for key in self.table:
+            if key not in self._known:
+                known = nearest(key, self._known or {"none"})
+                raise JobError(f"unknown key {self.name}.{key}; {known}")
 
     def _note(self, key: str) -> str:
         self._known.add(key)
@@ -152,17 +148,15 @@ def sections_for(tables: Mapping[str, Any], kind: str, iris: Sequence[str]) -> d
         if iri in found:
             raise JobError(f"[{found[iri].name}] and [{section.name}] both stand for <{iri}>")
         found[iri] = section
-    missing = [iri for iri in iris if iri not in found]
-    if missing:
+    if missing := [iri for iri in iris if iri not in found]:
         raise JobError(_missing(kind, missing[0], sections))
     return found
 
 
 def _iri_of(section: Section, kind: str, iris: Sequence[str], *, alone: bool) -> str:
-    given = section.text("iri")
-    if given is not None:
+    known = ", ".join(f"<{iri}>" for iri in iris) or "none"
+    if (given := section.text("iri")) is not None:
         if given not in iris:
-            known = ", ".join(f"<{iri}>" for iri in iris) or "none"
             raise JobError(f"{section.name}.iri = {given!r}: the query's {kind} are {known}")
         return given
     name = section.name.removeprefix(f"{kind}.")
@@ -171,7 +165,6 @@ def _iri_of(section: Section, kind: str, iris: Sequence[str], *, alone: bool) ->
         return ending[0]
     if alone and len(iris) == 1:
         return iris[0]
-    known = ", ".join(f"<{iri}>" for iri in iris) or "none"
     raise JobError(
         f"[{section.name}] stands for no one IRI of the query; add iri = …, one of {known}, "
         "or remove the section"

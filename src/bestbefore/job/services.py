@@ -1,13 +1,13 @@
 """The services of a job file: who answers each SERVICE, its budget, its policy and its view."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from bestbefore.errors import JobError, nearest
-from bestbefore.job.job import ServiceSettings, ViewSettings
+from bestbefore.job.job import ServiceSettings, ViewSettings, listed
 from bestbefore.job.sections import Section, located, sections_for
-from bestbefore.maintenance import Need, Policy, resolve_policy
+from bestbefore.maintenance import Need, resolve_policy
 from bestbefore.query import CountWindow, QueryPlan, ServicePlan
 from bestbefore.query.certainty import certain_variables
 from bestbefore.rdf.iris import is_absolute_iri
@@ -17,7 +17,7 @@ from bestbefore.service.kinds import SPARQL, PluggedService, service_kinds
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # What a service may have for itself, and takes from the whole job otherwise.
-_OWN = ("budget", "policy", "view")
+OWN_SECTIONS = ("budget", "policy", "view")
 _LEARNED = "learned"
 
 
@@ -27,7 +27,7 @@ def read_services(
     """The services of the query in its order; what none of them reads is refused."""
     iris = list(dict.fromkeys(service.iri for service in plan.services))
     sections = sections_for(tables, "services", iris)
-    shared = {name: Section(name, tables.get(name, {})) for name in _OWN}
+    shared = {name: Section(name, tables.get(name, {})) for name in OWN_SECTIONS}
     services = tuple(
         _service(clause, sections[clause.iri], shared, plan=plan, base=base)
         for clause in plan.services
@@ -45,7 +45,8 @@ def _service(
     plan: QueryPlan,
     base: Path,
 ) -> ServiceSettings:
-    own = {name: _own(section, name, shared[name]) for name in _OWN}
+    own = {name: _own(section, name, shared[name]) for name in OWN_SECTIONS}
+    _load_own_module(own["policy"], base)
     name = section.name.removeprefix("services.")
     earlier = [service.iri for service in plan.services[: clause.number]].count(clause.iri)
     settings = ServiceSettings(
@@ -55,7 +56,7 @@ def _service(
         window=plan.windows[clause.windows[0]].window,
         client=_client(section, clause, base),
         budget=own["budget"].integer("refreshes", 10),
-        policy=_policy(own["policy"], base),
+        policy=resolve_policy(own["policy"].text("name", "WSJ-WBM") or ""),
         seed=own["policy"].integer("seed", 0),
         view=_view(own["view"], clause, base),
     )
@@ -69,11 +70,6 @@ def _own(section: Section, name: str, shared: Section) -> Section:
     """What the service has for itself over what the whole job has."""
     table = section.table_of(name)
     return shared if table is None else Section(f"{section.name}.{name}", {**shared.table, **table})
-
-
-def _policy(section: Section, base: Path) -> Policy:
-    _load_own_module(section, base)
-    return resolve_policy(section.text("name", "WSJ-WBM") or "")
 
 
 def _load_own_module(section: Section, base: Path) -> None:
@@ -91,7 +87,7 @@ def _client(section: Section, clause: ServicePlan, base: Path) -> ClientSettings
     if kind not in service_kinds:
         known = nearest(kind, (SPARQL, *service_kinds))
         raise JobError(f"{section.name}.kind = {kind!r} is no kind of service; {known}")
-    return PluggedService(kind, section.rest("iri", "kind", "module", *_OWN))
+    return PluggedService(kind, section.rest("iri", "kind", "module", *OWN_SECTIONS))
 
 
 def _sparql_client(section: Section, clause: ServicePlan) -> ClientSettings:
@@ -119,7 +115,7 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
         raise JobError(
             f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}"
         )
-    unit = section.choice("interval_unit", _UNITS, "s")
+    unit = section.choice("interval_unit", _UNITS)
     learned = section.text("change_interval") == _LEARNED
     if learned and given:
         raise JobError(
@@ -157,12 +153,12 @@ def _refresh_key(section: Section, clause: ServicePlan) -> tuple[str, ...] | Non
     known = [variable.name for variable in clause.variables]
     if unknown := [name for name in names if name not in known]:
         raise JobError(
-            f"view.refresh_key: the SERVICE does not bind {_listed(unknown)}; it binds "
-            f"{_listed(known)}"
+            f"view.refresh_key: the SERVICE does not bind {listed(unknown)}; it binds "
+            f"{listed(known)}"
         )
     certain = [variable.name for variable in certain_variables(clause.service.pattern)]
     if loose := [name for name in names if name not in certain]:
-        always = _listed(name for name in known if name in certain)
+        always = listed(name for name in known if name in certain)
         raise JobError(
             f"view.refresh_key: the SERVICE may leave ?{loose[0]} unbound, so it names no unit; "
             f"bind it outside of OPTIONAL and UNION, or take what it always binds: {always}"
@@ -182,10 +178,10 @@ def _check(service: ServiceSettings) -> None:
     if view.interval_predicate and len(service.refresh_key) != 1:
         raise JobError(
             "view.interval_predicate needs a subject, and a unit is named by several variables, "
-            f"{_listed(service.refresh_key)}; use view.interval_variable or view.interval_file"
+            f"{listed(service.refresh_key)}; use view.interval_variable or view.interval_file"
         )
     if policy.fetches_missing and service.refresh_key != service.join_key:
-        unit, key = _listed(service.refresh_key), _listed(service.join_key)
+        unit, key = listed(service.refresh_key), listed(service.join_key)
         raise JobError(
             f"policy {policy.name!r} fetches what the window needs and the view lacks, but which "
             f"{unit} belongs to a missing {key} is unknown: leave view.refresh_key out, or use a "
@@ -197,7 +193,3 @@ def _check(service: ServiceSettings) -> None:
             f"{policy.name!r} never fetches what it lacks, so it would stay empty; use CWSJ, FWSJ "
             "or AW, for example 'MP(CWSJ,WBM,FRP)', or leave the capacity out"
         )
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(f"?{name}" for name in names)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeVar, get_args
 
 from bestbefore.errors import InputError, JobError
 from bestbefore.job.job import StreamSettings
@@ -17,18 +17,11 @@ from bestbefore.rdf.mapping import (
     parse_template,
 )
 from bestbefore.rdf.terms import XSD_STRING
-from bestbefore.spark.event_lines import LINE_FORMATS, EventLines, LineFormat
+from bestbefore.spark.event_lines import LINE_FORMATS, EventLines
 from bestbefore.spark.intake import TimestampUnit
 from bestbefore.spark.mapped_rows import MappedColumns, MappedJson
-from bestbefore.spark.payloads import PAYLOADS, Payload
-from bestbefore.spark.sources import (
-    ROW_FORMATS,
-    FolderSource,
-    Reading,
-    RowFormat,
-    Source,
-    SparkSource,
-)
+from bestbefore.spark.payloads import PAYLOADS
+from bestbefore.spark.sources import ROW_FORMATS, FolderSource, Reading, Source, SparkSource
 
 T = TypeVar("T")
 
@@ -72,7 +65,7 @@ def _stream(section: Section, iri: str, base: Path) -> StreamSettings:
 
 
 def _source(section: Section, base: Path) -> Source | None:
-    match section.choice("source", ("folder", "spark", "dataframe"), "folder"):
+    match section.choice("source", ("folder", "spark", "dataframe")):
         case "folder":
             return _folder(section, base)
         case "spark":
@@ -81,12 +74,12 @@ def _source(section: Section, base: Path) -> Source | None:
 
 
 def _folder(section: Section, base: Path) -> FolderSource:
-    kind = section.choice("format", (*LINE_FORMATS, *ROW_FORMATS), "jsonl")
+    kind = section.choice("format", (*LINE_FORMATS, *ROW_FORMATS))
     _refuse_misplaced(section, "folder", kind)
     path = section.required_text("path", "the folder with the stream's files")
     source = FolderSource(
         path=str(located(base, path)),
-        format=cast("LineFormat | RowFormat", kind),
+        format=kind,
         reading=_reading(section, kind),
         files_per_batch=section.optional_integer("files_per_batch"),
         header=section.flag("header", default=True),
@@ -101,27 +94,26 @@ def _folder(section: Section, base: Path) -> FolderSource:
 
 def _spark(section: Section) -> SparkSource:
     kind = section.required_text("format", "a streaming source of Spark, such as 'kafka'")
-    values = section.choice("value_format", (*LINE_FORMATS, "json", "columns"), "columns")
+    values = section.choice("value_format", ("columns", "json", *LINE_FORMATS))
     _refuse_misplaced(section, "spark", values)
-    secrets = section.mapping("options_env")
     return SparkSource(
         format=kind,
         reading=_reading(section, values, in_text=values == "json"),
         options=section.mapping("options"),
         secret_options={
             name: section.secret(f"options_env.{name}", variable)
-            for name, variable in secrets.items()
+            for name, variable in section.mapping("options_env").items()
         },
         schema=section.text("schema"),
     )
 
 
 def _reading(section: Section, kind: str, *, in_text: bool = False) -> Reading:
-    unit = cast("TimestampUnit", section.choice("timestamp_unit", get_args(TimestampUnit), "ms"))
+    unit: TimestampUnit = section.choice("timestamp_unit", get_args(TimestampUnit))
     if kind in LINE_FORMATS:
         return EventLines(
             format=kind,
-            payload=cast("Payload", section.choice("payload", PAYLOADS, "ntriples")),
+            payload=section.choice("payload", PAYLOADS),
             time_field=section.text("timestamp", "ts") or "ts",
             data_field=section.text("data", "data") or "data",
             timestamp_unit=unit,

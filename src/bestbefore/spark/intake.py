@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.spark.columns import EVENT, TIME
 
-TimestampUnit = Literal["s", "ms", "us", "ns"]
+TimestampUnit = Literal["ms", "s", "us", "ns"]
 
 STAMP = "stamp"
 TRIPLES = "triples"

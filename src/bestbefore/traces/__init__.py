@@ -1,12 +1,6 @@
 """Traces: recorded streams, background data and links, as columns and as CSV files."""
 
-from bestbefore.arrays import Integers, Texts
-from bestbefore.traces.columns import (
-    BackgroundTrace,
-    Links,
-    StreamTrace,
-    Traces,
-)
+from bestbefore.traces.columns import BackgroundTrace, Links, StreamTrace, Traces
 from bestbefore.traces.files import (
     TRACE_FILES,
     Notice,
@@ -21,11 +15,9 @@ from bestbefore.traces.intervals import read_intervals, read_key_intervals
 __all__ = [
     "TRACE_FILES",
     "BackgroundTrace",
-    "Integers",
     "Links",
     "Notice",
     "StreamTrace",
-    "Texts",
     "Traces",
     "read_background",
     "read_intervals",

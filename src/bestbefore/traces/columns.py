@@ -2,9 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
-
-from numpy.typing import NDArray
 
 from bestbefore.arrays import Integers, Texts
 from bestbefore.errors import InputError
@@ -25,8 +22,7 @@ class StreamTrace:
     event: Texts | None = None
 
     def __post_init__(self) -> None:
-        columns = {"ts_ms": self.ts_ms, "key": self.key}
-        _check_lengths(columns if self.event is None else {**columns, "event": self.event})
+        _check_lengths(self)
 
     def __len__(self) -> int:
         return len(self.ts_ms)
@@ -44,7 +40,7 @@ class BackgroundTrace:
     value: Texts
 
     def __post_init__(self) -> None:
-        _check_lengths({"ts_ms": self.ts_ms, "key": self.key, "value": self.value})
+        _check_lengths(self)
 
     def __len__(self) -> int:
         return len(self.ts_ms)
@@ -58,7 +54,7 @@ class Links:
     unit: Texts
 
     def __post_init__(self) -> None:
-        _check_lengths({"join_key": self.join_key, "unit": self.unit})
+        _check_lengths(self)
 
     def __len__(self) -> int:
         return len(self.join_key)
@@ -77,8 +73,8 @@ class Traces:
     interval_ms: Mapping[str, int] | None = None
 
 
-def _check_lengths(columns: Mapping[str, NDArray[Any]]) -> None:
-    lengths = {name: len(column) for name, column in columns.items()}
+def _check_lengths(trace: StreamTrace | BackgroundTrace | Links) -> None:
+    lengths = {name: len(column) for name, column in vars(trace).items() if column is not None}
     if len(set(lengths.values())) > 1:
         found = ", ".join(f"{name} has {rows}" for name, rows in lengths.items())
         raise InputError(f"the columns of a trace need the same number of rows: {found}")

@@ -99,10 +99,11 @@ def read_table(path: str | Path, layout: Layout) -> CsvTable:
     """The rows of a file, which has the columns of its layout and at least one row."""
     path = Path(path)
     content = _content(path, layout)
-    columns = _columns(content, path, layout)
+    columns: tuple[str, ...] = ()
     try:
+        columns = _columns(content, path, layout)
         rows = _parse(content, columns, layout)
-    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+    except (pa.ArrowInvalid, UnicodeDecodeError, csv.Error) as error:
         timed = layout.timed
         raise _diagnose(content, path, columns, timed=timed, otherwise=str(error)) from None
     if not rows.num_rows:
@@ -130,10 +131,7 @@ def _no_rows(path: Path, layout: Layout) -> InputError:
 
 
 def _columns(content: bytes, path: Path, layout: Layout) -> tuple[str, ...]:
-    try:
-        found = tuple(next((record for _, record in _records(content)), ()))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise _diagnose(content, path, (), timed=False, otherwise=str(error)) from None
+    found = tuple(next((record for _, record in _records(content)), ()))
     if twice := [name for name in found if found.count(name) > 1]:
         raise InputError(f"{path}: column {twice[0]!r} occurs twice in the header")
     if misfit := _misfit(layout, found):

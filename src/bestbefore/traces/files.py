@@ -10,25 +10,15 @@ from numpy.typing import NDArray
 
 from bestbefore.arrays import Integers, Texts
 from bestbefore.errors import WorkError
-from bestbefore.traces.columns import (
-    SEPARATOR,
-    BackgroundTrace,
-    Links,
-    StreamTrace,
-    Traces,
-)
+from bestbefore.traces.columns import SEPARATOR, BackgroundTrace, Links, StreamTrace, Traces
 from bestbefore.traces.csv_table import TIME, Layout, read_table
 from bestbefore.traces.intervals import INTERVAL_MS, KEY, read_intervals
 
 Notice = Callable[[str], object]
 """What is called with a line about something that was put right."""
 
-TRACE_FILES = STREAM, BACKGROUND, LINKS, INTERVALS = (
-    "stream.csv",
-    "background.csv",
-    "links.csv",
-    "intervals.csv",
-)
+STREAM, BACKGROUND, LINKS, INTERVALS = "stream.csv", "background.csv", "links.csv", "intervals.csv"
+TRACE_FILES = (STREAM, BACKGROUND, LINKS, INTERVALS)
 
 _STREAM = Layout("the stream trace", (TIME, KEY), more=True, timed=True)
 _BACKGROUND = Layout("the background trace", (TIME, KEY, "value"), timed=True)
@@ -63,8 +53,6 @@ def read_stream(path: str | Path, *, notice: Notice = _silent) -> StreamTrace:
     further = [name for name in table.columns if name not in _STREAM.columns]
     event = table.texts(*further, separator=SEPARATOR) if further else None
     order = _time_order(ts_ms, path, notice=notice)
-    if order is None:
-        return StreamTrace(ts_ms, names[code], event)
     return StreamTrace(ts_ms[order], names[code[order]], None if event is None else event[order])
 
 
@@ -73,15 +61,13 @@ def read_background(path: str | Path, *, notice: Notice = _silent) -> Background
     table = read_table(path, _BACKGROUND)
     ts_ms, (code, names), value = table.times(), table.keys("key"), table.texts("value")
     order = _time_order(ts_ms, path, notice=notice)
-    if order is not None:
-        ts_ms, code, value = ts_ms[order], code[order], value[order]
+    ts_ms, code, value = ts_ms[order], code[order], value[order]
     last = _last_of_each(code, ts_ms)
     if repeated := len(last) - int(last.sum()):
         notice(
             f"{path}: {_were(repeated, 'dropped')}, because a later line has the same key and time"
         )
-        ts_ms, code, value = ts_ms[last], code[last], value[last]
-    return BackgroundTrace(ts_ms, names[code], value)
+    return BackgroundTrace(ts_ms[last], names[code[last]], value[last])
 
 
 def read_links(path: str | Path, *, notice: Notice = _silent) -> Links:
@@ -95,11 +81,11 @@ def read_links(path: str | Path, *, notice: Notice = _silent) -> Links:
     return Links(join_keys[join_key[kept]], units[unit[kept]])
 
 
-def _time_order(ts_ms: Integers, path: str | Path, *, notice: Notice) -> Integers | None:
-    """The stable order by time; None if the rows have it."""
+def _time_order(ts_ms: Integers, path: str | Path, *, notice: Notice) -> Integers | slice:
+    """The stable order by time; all rows as they are if they have it."""
     late = int((ts_ms < np.maximum.accumulate(ts_ms)).sum())
     if not late:
-        return None
+        return slice(None)
     notice(f"{path}: {_were(late, 'sorted', ' out of order')}")
     return np.argsort(ts_ms, kind="stable")
 
@@ -134,16 +120,10 @@ def write_traces(traces: Traces, folder: str | Path) -> tuple[Path, ...]:
 def _files(traces: Traces) -> Iterable[tuple[str, Sequence[str], Iterable[Sequence[Any]]]]:
     stream, background, links = traces.stream, traces.background, traces.links
     events = _event_columns(stream)
-    yield (
-        STREAM,
-        (*_STREAM.columns, *events),
-        zip(stream.ts_ms.tolist(), stream.key, *events.values(), strict=True),
-    )
-    yield (
-        BACKGROUND,
-        _BACKGROUND.columns,
-        zip(background.ts_ms.tolist(), background.key, background.value, strict=True),
-    )
+    elements = zip(stream.ts_ms.tolist(), stream.key, *events.values(), strict=True)
+    yield STREAM, (*_STREAM.columns, *events), elements
+    values = zip(background.ts_ms.tolist(), background.key, background.value, strict=True)
+    yield BACKGROUND, _BACKGROUND.columns, values
     if links is not None:
         yield LINKS, _LINKS.columns, zip(links.join_key, links.unit, strict=True)
     if traces.interval_ms is not None:

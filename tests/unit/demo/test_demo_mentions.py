@@ -71,6 +71,6 @@ def test_the_writer_writes_what_has_happened_and_nothing_of_the_future(stream, t
 
 def test_the_writer_stops_when_it_is_told_to(stream, tmp_path):
     writer = MentionWriter(stream, tmp_path, start_ms=START_MS, clock=lambda: START_MS)
-    writer.start()
-    writer.stop()
+    with writer:
+        assert writer.is_alive()
     assert not writer.is_alive()

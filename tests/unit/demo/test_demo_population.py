@@ -52,7 +52,7 @@ def test_the_updates_are_sparql(population):
     store.update(insertion(population))
     assert len(store) == 800
     plan = changes(population, span_ms=2_000, seed=7)
-    store.update(update(plan))
+    store.update(update({change.user.iri: change.followers for change in plan}))
     assert len(store) == 800
     last = {change.user.iri: change.followers for change in plan}
     query = "SELECT ?u ?f { ?u <http://example.org/demo/hasFollowers> ?f }"
