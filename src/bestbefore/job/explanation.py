@@ -8,22 +8,17 @@ from bestbefore.maintenance.replacement import Replacement, replacements
 from bestbefore.query import (
     ContinuousQuery,
     CountWindow,
-    Join,
     NamedWindow,
-    Pattern,
     QueryPlan,
     ServicePlan,
     TimeWindow,
-    Union,
-    Variable,
-    Window,
     WindowPlan,
     describe_algebra,
     parse_query,
     plan,
     print_query,
 )
-from bestbefore.query.algebra import children
+from bestbefore.query.algebra import Join, Pattern, Union, Variable, Window, children
 from bestbefore.spark.explained_plans import describe_plans
 from bestbefore.spark.sources import mapping_of
 from bestbefore.time import format_duration

@@ -9,12 +9,12 @@ from bestbefore.maintenance import Policy
 from bestbefore.query import (
     ContinuousQuery,
     CountWindow,
-    Describe,
     NamedWindow,
     QueryPlan,
     ServicePlan,
     Threshold,
 )
+from bestbefore.query.algebra import Describe
 from bestbefore.service import ClientSettings
 from bestbefore.service.kinds import PluggedService
 from bestbefore.spark.needed_elements import ANY, NeededElements, Shape, shape_of

@@ -34,11 +34,9 @@ from bestbefore.query.algebra import (
     Window,
     children,
     services_of,
-    visible_variables,
 )
-from bestbefore.query.certainty import certain_variables
-from bestbefore.query.conditions import conjuncts
-from bestbefore.query.expressions import Exists, Expression
+from bestbefore.query.expressions import Exists, Expression, conjuncts
+from bestbefore.query.scope import certain_variables, visible_variables
 
 
 @dataclass(frozen=True, slots=True)

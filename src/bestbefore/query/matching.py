@@ -27,20 +27,21 @@ from bestbefore.query.algebra import (
     Union,
     Values,
     Variable,
-    mentioned_variables,
     walk,
+    with_children,
+    with_expressions,
 )
-from bestbefore.query.certainty import certain_variables
-from bestbefore.query.conditions import conjunction
 from bestbefore.query.expressions import (
     Call,
     Constant,
     Expression,
+    conjunction,
     exists_patterns,
     operands,
     own_variables,
+    with_operands,
 )
-from bestbefore.query.rebuilding import with_children, with_expressions, with_operands
+from bestbefore.query.scope import certain_variables, mentioned_variables
 from bestbefore.rdf.terms import IRI, Literal
 
 Value = IRI | Literal

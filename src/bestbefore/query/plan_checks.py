@@ -16,22 +16,17 @@ from bestbefore.query.algebra import (
     Window,
     children,
     expressions_of,
+    numbered,
     services_of,
     tested_patterns,
-    triple_variables,
-    variables,
-    visible_variables,
     walk,
     windows_of,
 )
-from bestbefore.query.certainty import certain_variables
 from bestbefore.query.continuous import ContinuousQuery
-from bestbefore.query.expressions import (
-    own_variables,
-)
+from bestbefore.query.expressions import own_variables
 from bestbefore.query.join_keys import join_key
-from bestbefore.query.rebuilding import numbered
 from bestbefore.query.refusals import Refusal
+from bestbefore.query.scope import certain_variables, triple_variables, variables, visible_variables
 
 
 def check_query(query: ContinuousQuery) -> None:

@@ -47,13 +47,7 @@ from bestbefore.query.continuous import (
 from bestbefore.query.expression_printing import Wording, print_path, print_term
 from bestbefore.query.expressions import Call, Expression, operands
 from bestbefore.query.grammar.tokens import WORD
-from bestbefore.query.select_parts import (
-    Grouped,
-    SelectParts,
-    form_parts,
-    is_select,
-    select_parts,
-)
+from bestbefore.query.select_parts import Grouped, SelectParts, form_parts, is_select, select_parts
 from bestbefore.rdf.iris import SCHEME
 from bestbefore.rdf.terms import IRI, to_sparql
 from bestbefore.time import format_duration

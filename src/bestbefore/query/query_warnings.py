@@ -19,9 +19,7 @@ from bestbefore.query.algebra import (
     Window,
     children,
     tested_patterns,
-    variables,
 )
-from bestbefore.query.conditions import conjuncts
 from bestbefore.query.continuous import ContinuousQuery, Place
 from bestbefore.query.expressions import (
     And,
@@ -33,10 +31,12 @@ from bestbefore.query.expressions import (
     Not,
     Or,
     Variable,
+    conjuncts,
     operands,
     own_variables,
 )
 from bestbefore.query.printing import print_expression
+from bestbefore.query.scope import variables
 from bestbefore.rdf.terms import IRI, XSD, Literal
 
 Names = frozenset[Variable]

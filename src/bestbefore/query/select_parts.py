@@ -16,9 +16,9 @@ from bestbefore.query.algebra import (
     Reduced,
     Slice,
     Values,
-    variables,
 )
 from bestbefore.query.expressions import Aggregate, Expression, Variable
+from bestbefore.query.scope import variables
 
 
 @dataclass(frozen=True, slots=True)

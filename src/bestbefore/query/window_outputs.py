@@ -21,12 +21,9 @@ from bestbefore.query.algebra import (
     Window,
     children,
     expressions_of,
-    triple_variables,
-    variables,
-    visible_variables,
 )
-from bestbefore.query.conditions import is_volatile
-from bestbefore.query.expressions import exists_patterns, own_variables
+from bestbefore.query.expressions import exists_patterns, is_volatile, own_variables
+from bestbefore.query.scope import triple_variables, variables, visible_variables
 from bestbefore.rdf.terms import BlankNode
 
 

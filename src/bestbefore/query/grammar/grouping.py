@@ -3,8 +3,15 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from bestbefore.query.algebra import Extend, Group, OrderCondition, Pattern, variables
-from bestbefore.query.expressions import Aggregate, Call, Expression, Variable, own_variables
+from bestbefore.query.algebra import Extend, Group, OrderCondition, Pattern
+from bestbefore.query.expressions import (
+    Aggregate,
+    Call,
+    Expression,
+    Variable,
+    own_variables,
+    with_operands,
+)
 from bestbefore.query.grammar.expressions import (
     Aggregates,
     Clause,
@@ -15,7 +22,7 @@ from bestbefore.query.grammar.expressions import (
 from bestbefore.query.grammar.reader import Reader
 from bestbefore.query.grammar.terms import read_variable, variable_of
 from bestbefore.query.grammar.tokens import Kind, Token, error_at
-from bestbefore.query.rebuilding import with_operands
+from bestbefore.query.scope import variables
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,10 +19,8 @@ from bestbefore.query.algebra import (
     Union,
     Variable,
     Window,
-    variables,
 )
-from bestbefore.query.conditions import conjunction
-from bestbefore.query.expressions import Expression
+from bestbefore.query.expressions import Expression, conjunction
 from bestbefore.query.grammar.expressions import Clause, read_constraint, read_expression
 from bestbefore.query.grammar.reader import First, Reader, first
 from bestbefore.query.grammar.selects import EMPTY, read_sub_select, read_values
@@ -31,6 +29,7 @@ from bestbefore.query.grammar.tokens import Kind, Token, error_at
 from bestbefore.query.grammar.triples import TRIPLES_FIRST, Step, patterns_of, read_triples_block
 from bestbefore.query.grammar.windows import read_inner_stream
 from bestbefore.query.refusals import Refusal
+from bestbefore.query.scope import variables
 
 _ELEMENT_FIRST = first(
     "a clause",

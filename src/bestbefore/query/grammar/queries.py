@@ -10,17 +10,7 @@ DatasetClause   ::= 'FROM' ( iri | 'NAMED' iri | 'NAMED' WindowClause | StreamCl
 from dataclasses import dataclass, field
 
 from bestbefore.errors import QueryError
-from bestbefore.query.algebra import (
-    BGP,
-    Ask,
-    Construct,
-    Describe,
-    Form,
-    Pattern,
-    Select,
-    Variable,
-    visible_variables,
-)
+from bestbefore.query.algebra import BGP, Ask, Construct, Describe, Form, Pattern, Select, Variable
 from bestbefore.query.continuous import (
     ContinuousQuery,
     CountWindow,
@@ -47,6 +37,7 @@ from bestbefore.query.grammar.windows import (
     read_window,
 )
 from bestbefore.query.refusals import Refusal
+from bestbefore.query.scope import visible_variables
 from bestbefore.rdf.terms import IRI
 from bestbefore.time import format_duration
 

@@ -21,11 +21,8 @@ from bestbefore.query.algebra import (
     Slice,
     Values,
     Variable,
-    variables,
-    visible_variables,
 )
-from bestbefore.query.conditions import conjunction
-from bestbefore.query.expressions import Expression
+from bestbefore.query.expressions import Expression, conjunction
 from bestbefore.query.grammar.expressions import (
     Aggregates,
     Clause,
@@ -52,6 +49,7 @@ from bestbefore.query.grammar.terms import (
     variable_of,
 )
 from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.scope import variables, visible_variables
 from bestbefore.rdf.terms import IRI, Literal
 
 EMPTY = BGP(())

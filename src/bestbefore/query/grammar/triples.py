@@ -18,6 +18,7 @@ from bestbefore.query.algebra import (
     TriplePattern,
     Union,
     walk,
+    with_children,
 )
 from bestbefore.query.grammar.paths import PATH_FIRST, Alternatives, read_alternatives
 from bestbefore.query.grammar.reader import Reader, first
@@ -31,7 +32,6 @@ from bestbefore.query.grammar.terms import (
 )
 from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.paths import Alternative, Inverse, Link, Path, Sequence
-from bestbefore.query.rebuilding import with_children
 from bestbefore.rdf.terms import IRI, RDF, RDF_TYPE, BlankNode
 
 Step = TriplePattern | PathPattern | Union

@@ -11,13 +11,22 @@ UntilNow     ::= 'FROM'? 'NOW' '-' Duration ( 'TO' 'NOW' )? ( 'STEP' | 'SLIDE' )
 from dataclasses import replace
 
 from bestbefore.errors import InputError
-from bestbefore.query.algebra import BGP, Graph, PathPattern, Pattern, Service, Window, walk
+from bestbefore.query.algebra import (
+    BGP,
+    Graph,
+    PathPattern,
+    Pattern,
+    Service,
+    Window,
+    walk,
+    with_children,
+    with_expressions,
+)
 from bestbefore.query.continuous import CountWindow, NamedWindow, TimeWindow
-from bestbefore.query.expressions import Exists, Expression
+from bestbefore.query.expressions import Exists, Expression, with_operands
 from bestbefore.query.grammar.reader import Reader, first
 from bestbefore.query.grammar.terms import IRI_FIRST
 from bestbefore.query.grammar.tokens import Kind, Token, error_at
-from bestbefore.query.rebuilding import with_children, with_expressions, with_operands
 from bestbefore.query.refusals import Refusal
 from bestbefore.time import parse_duration_ms
 

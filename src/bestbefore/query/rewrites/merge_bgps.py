@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from functools import reduce
 
-from bestbefore.query.algebra import BGP, Join, Pattern, Service
-from bestbefore.query.rebuilding import with_children
+from bestbefore.query.algebra import BGP, Join, Pattern, Service, with_children
 from bestbefore.rdf.terms import BlankNode
 
 

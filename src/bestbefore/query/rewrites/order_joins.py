@@ -19,11 +19,11 @@ from bestbefore.query.algebra import (
     Values,
     Variable,
     services_of,
-    variables,
     windows_of,
+    with_children,
 )
-from bestbefore.query.rebuilding import with_children
 from bestbefore.query.rewrites.merge_bgps import join_all, join_operands
+from bestbefore.query.scope import variables
 from bestbefore.rdf.terms import BlankNode
 
 

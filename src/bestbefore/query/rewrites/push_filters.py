@@ -28,12 +28,10 @@ from bestbefore.query.algebra import (
     Union,
     Values,
     Window,
-    variables,
+    with_children,
 )
-from bestbefore.query.certainty import certain_variables
-from bestbefore.query.conditions import conjunction, conjuncts, is_stable
-from bestbefore.query.expressions import Expression, expression_variables
-from bestbefore.query.rebuilding import with_children
+from bestbefore.query.expressions import Expression, conjunction, conjuncts, is_stable
+from bestbefore.query.scope import certain_variables, expression_variables, variables
 from bestbefore.query.select_parts import is_grouped, is_select
 
 
