@@ -9,27 +9,21 @@ does not select restricts nothing outside of it.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
-from typing import assert_never
 
 from bestbefore.query.algebra import (
-    BGP,
     Distinct,
-    Extend,
     Filter,
     Graph,
     Group,
     Join,
+    Leaf,
     LeftJoin,
     Minus,
-    OrderBy,
-    PathPattern,
     Pattern,
     Project,
-    Reduced,
     Service,
     Slice,
     Union,
-    Values,
     Variable,
     Window,
     children,
@@ -99,6 +93,8 @@ def _windows(  # noqa: PLR0911 - one case per node
     pattern: Pattern, usable: frozenset[Variable]
 ) -> Pattern | None:
     """The WINDOWs that have a part in every mapping of a pattern and bind a usable variable."""
+    if isinstance(pattern, Leaf | Graph | Service):
+        return None
     match pattern:
         case Window():
             return _shown(pattern, visible_variables(pattern), usable)
@@ -110,13 +106,9 @@ def _windows(  # noqa: PLR0911 - one case per node
             return _shown(either, visible_variables(pattern), usable)
         case Project(inner, names) | Group(inner, names, _):
             return _shown(_windows(inner, usable), names, usable)
-        case BGP() | PathPattern() | Values() | Graph() | Service():
-            return None
         case LeftJoin() | Minus():
             return _windows(pattern.left, usable)
-        case Filter() | Extend() | Distinct() | Reduced() | OrderBy() | Slice():
-            return _windows(pattern.pattern, usable)
-    assert_never(pattern)
+    return _windows(pattern.pattern, usable)
 
 
 def _tested(condition: Expression, inner: Pattern, usable: frozenset[Variable]) -> Pattern | None:

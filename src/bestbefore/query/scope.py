@@ -5,25 +5,19 @@ from typing import assert_never
 
 from bestbefore.query.algebra import (
     BGP,
-    Distinct,
     Extend,
-    Filter,
     Graph,
     Group,
     Join,
     LeftJoin,
     Minus,
-    OrderBy,
     PathPattern,
     Pattern,
     Project,
-    Reduced,
     Service,
-    Slice,
     TriplePattern,
     Union,
     Values,
-    Window,
     children,
     expressions_of,
 )
@@ -54,9 +48,7 @@ def variables(pattern: Pattern) -> tuple[Variable, ...]:  # noqa: PLR0911 - one 
             return _distinct((*named, *variables(inner)))
         case Group(_, keys, aggregates):
             return _distinct((*keys, *(variable for variable, _ in aggregates)))
-        case Filter() | Window() | Distinct() | Reduced() | OrderBy() | Slice():
-            return variables(pattern.pattern)
-    assert_never(pattern)
+    return variables(pattern.pattern)
 
 
 def visible_variables(pattern: Pattern) -> tuple[Variable, ...]:
@@ -108,9 +100,7 @@ def certain_variables(pattern: Pattern) -> frozenset[Variable]:  # noqa: PLR0911
             return _named(pattern)
         case Project(inner, names):
             return certain_variables(inner) & frozenset(names)
-        case Filter() | Window() | Distinct() | Reduced() | OrderBy() | Slice():
-            return certain_variables(pattern.pattern)
-    assert_never(pattern)
+    return certain_variables(pattern.pattern)
 
 
 def _made(pattern: Extend | Values | Group) -> frozenset[Variable]:

@@ -40,7 +40,7 @@ from bestbefore.query.grammar.terms import (
     read_variable,
     signed_number_follows,
 )
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.refusals import Refusal
 from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.rdf.terms import IRI, XSD, XSD_STRING, Literal
@@ -249,8 +249,7 @@ def _read_aggregate(reader: Reader, clause: Clause, token: Token) -> Expression:
     function = _AGGREGATES[token.terminal]
     if clause.aggregates is None:
         advice = "aggregates belong into SELECT, HAVING and ORDER BY"
-        message = f"{function} cannot stand in {clause.name}; {advice}"
-        raise error_at(token.place, message)
+        raise token.error(f"{function} cannot stand in {clause.name}; {advice}")
     inside = Clause(f"the aggregate {function}", clause.group)
     reader.expect("(")
     distinct = reader.accept("DISTINCT") is not None
@@ -291,7 +290,7 @@ def _read_function(reader: Reader, clause: Clause) -> Expression:
 
 
 def _wrong_cast(token: Token) -> Exception:
-    return error_at(token.place, f"the cast {token} takes one value, and no DISTINCT")
+    return token.error(f"the cast {token} takes one value, and no DISTINCT")
 
 
 def _unknown_function(name: str, token: Token) -> Exception:

@@ -25,7 +25,7 @@ from bestbefore.query.grammar.expressions import Clause, read_constraint, read_e
 from bestbefore.query.grammar.reader import First, Reader, first
 from bestbefore.query.grammar.selects import EMPTY, read_sub_select, read_values
 from bestbefore.query.grammar.terms import read_variable_or_name, variable_of
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.grammar.triples import TRIPLES_FIRST, Step, patterns_of, read_triples_block
 from bestbefore.query.grammar.windows import read_inner_stream
 from bestbefore.query.refusals import Refusal
@@ -164,7 +164,7 @@ def _read_bind(group: _Group) -> None:
     variable = variable_of(name)
     if variable in variables(group.pattern):
         message = f"BIND cannot set ?{variable.name}, which the group before it uses"
-        raise error_at(name.place, f"{message}; choose another name")
+        raise name.error(f"{message}; choose another name")
     group.extend(Extend(group.pattern, variable, expression), token)
 
 

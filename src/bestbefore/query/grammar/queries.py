@@ -28,7 +28,7 @@ from bestbefore.query.grammar.selects import (
     read_select_rest,
 )
 from bestbefore.query.grammar.terms import IRI_FIRST, read_name_iri, read_variable_or_name
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.grammar.triples import read_triples_template
 from bestbefore.query.grammar.windows import (
     enclose,
@@ -103,8 +103,7 @@ def parse_query(text: str) -> ContinuousQuery:
         raise Refusal.DESCRIBE.at(start.place)
     form, pattern = _read_body(body)
     if not windows:
-        message = f"the query declares no window; it should have the shape {_SHAPE}"
-        raise error_at(start.place, message)
+        raise start.error(f"the query declares no window; it should have the shape {_SHAPE}")
     _check_every(register, tuple(windows.values()))
     return ContinuousQuery(
         register.output,
@@ -155,7 +154,7 @@ def _read_register(reader: Reader) -> _Register:
     operator = reader.take()
     if operator.terminal not in _OUTPUTS:
         message = f"expected one of {', '.join(_OUTPUTS)} after REGISTER, found {operator}"
-        raise error_at(operator.place, message)
+        raise operator.error(message)
     if reader.token.kind not in (Kind.IRI, Kind.NAME, Kind.WORD):
         raise reader.missing(f"the name of the query after {operator.text}")
     name, every, every_ms = reader.take(), reader.token, None
@@ -168,9 +167,8 @@ def _read_register(reader: Reader) -> _Register:
 
 def _missing_register(token: Token) -> QueryError:
     if token.kind is Kind.END:
-        return error_at(token.place, f"the query is empty; expected {_SHAPE}")
-    message = f"expected REGISTER, found {token}; a query has the shape {_SHAPE}"
-    return error_at(token.place, message)
+        return token.error(f"the query is empty; expected {_SHAPE}")
+    return token.error(f"expected REGISTER, found {token}; a query has the shape {_SHAPE}")
 
 
 def _check_every(register: _Register, windows: tuple[NamedWindow, ...]) -> None:

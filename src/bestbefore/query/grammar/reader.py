@@ -18,7 +18,6 @@ from bestbefore.query.grammar.tokens import (
     Kind,
     Token,
     bracket_error,
-    error_at,
     split_comparison,
     tokenize,
 )
@@ -158,13 +157,13 @@ class Reader:
         after = f", after {self.tokens[self.position - 1]}" if self.position else ""
         expected = " or ".join(self._expected())
         wanted = f"; expected {expected}" if expected else ""
-        return error_at(token.place, f"{found}{after}{wanted}{self._correction()}")
+        return token.error(f"{found}{after}{wanted}{self._correction()}")
 
     def missing(self, described: str) -> QueryError:
         """The error that something else stands at the cursor than what is described."""
         if problem := bracket_error(self.tokens):
             return problem
-        return error_at(self.token.place, f"expected {described}, found {self.token}")
+        return self.token.error(f"expected {described}, found {self.token}")
 
     def _expected(self) -> list[str]:
         """What was asked for, in words: things, then marks, then keywords."""
@@ -230,7 +229,7 @@ class Reader:
             message = (
                 f"the blank node {token.text} stands in two groups; use a variable to join them"
             )
-            raise error_at(token.place, message)
+            raise token.error(message)
 
 
 def _below(node: Node) -> tuple[Node, ...]:

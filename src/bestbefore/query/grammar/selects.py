@@ -48,7 +48,7 @@ from bestbefore.query.grammar.terms import (
     read_variable,
     variable_of,
 )
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.scope import variables, visible_variables
 from bestbefore.rdf.terms import IRI, Literal
 
@@ -208,7 +208,7 @@ def _read_count(reader: Reader, keyword: str) -> int | None:
         return None
     token = reader.expect(Kind.NUMBER)
     if not token.text.isdecimal() or len(token.text) > _MOST_DIGITS:
-        raise error_at(token.place, f"expected a whole number, found {token}")
+        raise token.error(f"expected a whole number, found {token}")
     return int(token.text)
 
 
@@ -246,7 +246,7 @@ def read_values(reader: Reader, start: Token) -> Values:
     names = _read_names(reader)
     for name in names:
         if names.count(name) > 1:
-            raise error_at(start.place, f"?{name.name} stands twice in the list of VALUES")
+            raise start.error(f"?{name.name} stands twice in the list of VALUES")
     wide_rows: list[tuple[IRI | Literal | None, ...]] = []
     reader.expect("{")
     while reader.accept("("):
@@ -256,7 +256,7 @@ def read_values(reader: Reader, start: Token) -> Values:
             message = (
                 f"row {len(wide_rows)} of VALUES has {len(row)} values for {len(names)} variables"
             )
-            raise error_at(start.place, f"{message}; write UNDEF for one that is missing")
+            raise start.error(f"{message}; write UNDEF for one that is missing")
     reader.expect("}")
     return Values(tuple(names), tuple(wide_rows))
 

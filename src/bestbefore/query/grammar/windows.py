@@ -26,7 +26,7 @@ from bestbefore.query.continuous import CountWindow, NamedWindow, TimeWindow
 from bestbefore.query.expressions import Exists, Expression, with_operands
 from bestbefore.query.grammar.reader import Reader, first
 from bestbefore.query.grammar.terms import IRI_FIRST
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.refusals import Refusal
 from bestbefore.time import parse_duration_ms
 
@@ -93,7 +93,7 @@ def _declared(reader: Reader) -> dict[str, NamedWindow]:
 
 def _declare(reader: Reader, window: NamedWindow, start: Token) -> None:
     if _declared(reader).setdefault(window.name, window) is not window:
-        raise error_at(start.place, f"the window <{window.name}> is declared twice")
+        raise start.error(f"the window <{window.name}> is declared twice")
     reader.places.note(window, start.place)
 
 
@@ -149,7 +149,7 @@ def _read_elements(reader: Reader) -> CountWindow:
 def _read_number(reader: Reader, clause: Token) -> int:
     token = reader.expect_named(Kind.NUMBER, f"a number after {clause.text}")
     if not token.text.isdecimal() or not 0 < int(token.text[:20]) <= _MOST_ELEMENTS:
-        raise error_at(token.place, f"{clause.text} takes a whole number above 0, not {token}")
+        raise token.error(f"{clause.text} takes a whole number above 0, not {token}")
     return int(token.text)
 
 
@@ -177,13 +177,12 @@ def _duration_ms(text: str, clause: str, token: Token) -> int:
     try:
         duration_ms = parse_duration_ms(text)
     except InputError as problem:
-        raise error_at(token.place, f"{clause}: {problem}") from None
+        raise token.error(f"{clause}: {problem}") from None
     except OverflowError:
         duration_ms = _LONGEST_MS + 1
     if not 0 < duration_ms <= _LONGEST_MS:
         extreme = "short" if duration_ms == 0 else "long"
-        message = f"{clause} {text[:30]} is too {extreme}; write it such as PT10M"
-        raise error_at(token.place, message)
+        raise token.error(f"{clause} {text[:30]} is too {extreme}; write it such as PT10M")
     return duration_ms
 
 

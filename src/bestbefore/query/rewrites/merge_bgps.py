@@ -29,7 +29,7 @@ def merge_bgps(pattern: Pattern) -> Pattern:
 
 def _labels(pattern: BGP) -> set[str]:
     """The blank nodes of a pattern; one of the same name in another pattern is another one."""
-    terms = (term for triple in pattern.patterns for term in (triple.subject, triple.object))
+    terms = (term for triple in pattern.patterns for term in triple.terms)
     return {term.label for term in terms if isinstance(term, BlankNode)}
 
 

@@ -6,27 +6,24 @@ OPTIONAL or MINUS, or below a LIMIT, and not at all if it is volatile or holds E
 """
 
 from dataclasses import replace
-from typing import assert_never
 
 from bestbefore.query.algebra import (
-    BGP,
-    Distinct,
+    Binary,
     Extend,
     Filter,
     Graph,
     Group,
     Join,
+    Leaf,
     LeftJoin,
     Minus,
     OrderBy,
-    PathPattern,
     Pattern,
     Project,
-    Reduced,
     Service,
     Slice,
+    Unary,
     Union,
-    Values,
     Window,
     with_children,
 )
@@ -74,11 +71,11 @@ def _push(  # noqa: PLR0911 - one case per node
 ) -> Pattern | None:
     """A pattern with a condition somewhere below its root, if it may go there."""
     read = set(expression_variables(condition))
+    if isinstance(pattern, Leaf | Service | Slice):
+        return None
+    if isinstance(pattern, Binary):
+        return _push_aside(condition, pattern)
     match pattern:
-        case BGP() | PathPattern() | Values() | Service() | Slice():
-            return None
-        case Join() | LeftJoin() | Minus() | Union():
-            return _push_aside(condition, pattern)
         case Extend(_, variable, _) if variable in read:
             return None
         case Graph(name, _) if name in read:
@@ -89,14 +86,10 @@ def _push(  # noqa: PLR0911 - one case per node
             return None
         case Extend() | Graph() | Group() | Window():
             return replace(pattern, pattern=_settle(condition, pattern.pattern))
-        case Filter() | Project() | Distinct() | Reduced() | OrderBy():
-            return _push_through(condition, pattern)
-    assert_never(pattern)
+    return _push_through(condition, pattern)
 
 
-def _push_through(
-    condition: Expression, pattern: Filter | Project | Distinct | Reduced | OrderBy
-) -> Pattern | None:
+def _push_through(condition: Expression, pattern: Unary) -> Pattern | None:
     """A pattern with a condition further down than just below its root, unless that is its WHERE.
 
     Between the clauses of a SELECT over groups no FILTER can be written.
@@ -108,7 +101,7 @@ def _push_through(
     return None if pushed is None else replace(pattern, pattern=pushed)
 
 
-def _push_aside(condition: Expression, pattern: Join | LeftJoin | Minus | Union) -> Pattern | None:
+def _push_aside(condition: Expression, pattern: Binary) -> Pattern | None:
     left, right = pattern.left, pattern.right
     match pattern:
         case Minus():
