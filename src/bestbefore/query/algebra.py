@@ -20,11 +20,12 @@ from bestbefore.rdf.terms import IRI, BlankNode, Literal
 
 # fmt: off
 __all__ = [
-    "BGP", "Ask", "Construct", "Describe", "Distinct", "Extend", "Filter", "Form", "Graph",
-    "Group", "Join", "LeftJoin", "Minus", "OrderBy", "OrderCondition", "PathPattern", "Pattern",
-    "PatternTerm", "Project", "Reduced", "Select", "Service", "Slice", "TriplePattern", "Union",
-    "Values", "Variable", "Window", "children", "expressions_of", "numbered", "services_of",
-    "tested_patterns", "walk", "windows_of", "with_children", "with_expressions",
+    "BGP", "Ask", "Binary", "Construct", "Describe", "Distinct", "Extend", "Filter", "Form",
+    "Graph", "Group", "Join", "Leaf", "LeftJoin", "Minus", "Modifier", "NamedClause", "OrderBy",
+    "OrderCondition", "PathPattern", "Pattern", "PatternTerm", "Project", "Reduced", "Select",
+    "Service", "Slice", "TriplePattern", "Unary", "Union", "Values", "Variable", "Window",
+    "children", "expressions_of", "numbered", "services_of", "tested_patterns", "walk",
+    "windows_of", "with_children", "with_expressions",
 ]
 # fmt: on
 
@@ -213,9 +214,9 @@ class Slice:
 
 Leaf = BGP | PathPattern | Values
 Binary = Join | LeftJoin | Union | Minus
-Clause = Graph | Window | Service
+NamedClause = Graph | Window | Service
 Modifier = Group | Project | Distinct | Reduced | OrderBy | Slice
-Unary = Clause | Modifier | Filter | Extend
+Unary = NamedClause | Modifier | Filter | Extend
 Pattern = Leaf | Binary | Unary
 
 

@@ -5,9 +5,9 @@ from collections.abc import Collection, Iterable
 from bestbefore.errors import nearest
 from bestbefore.query.algebra import (
     BGP,
-    Clause,
     Construct,
     Graph,
+    NamedClause,
     PathPattern,
     Pattern,
     Project,
@@ -42,7 +42,7 @@ def check_query(query: ContinuousQuery) -> None:
 
 
 def _check_nesting(query: ContinuousQuery) -> None:
-    for outer in (node for node in walk(query.pattern) if isinstance(node, Clause)):
+    for outer in (node for node in walk(query.pattern) if isinstance(node, NamedClause)):
         for inner in walk(outer.pattern):
             if isinstance(inner, Window | Service):
                 around = "GRAPH" if isinstance(outer, Graph) else _name(outer)

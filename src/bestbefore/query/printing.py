@@ -9,7 +9,6 @@ from typing import assert_never
 from bestbefore.query.algebra import (
     BGP,
     Ask,
-    Clause,
     Construct,
     Describe,
     Extend,
@@ -20,6 +19,7 @@ from bestbefore.query.algebra import (
     LeftJoin,
     Minus,
     Modifier,
+    NamedClause,
     OrderCondition,
     PathPattern,
     Pattern,
@@ -224,13 +224,13 @@ def _union(pattern: Union) -> str:
     return f"{first} UNION {print_group(pattern.right)}"
 
 
-def print_clause_name(clause: Clause) -> str:
+def print_clause_name(clause: NamedClause) -> str:
     """What a GRAPH, WINDOW or SERVICE clause is about, as SPARQL text."""
     name = clause.iri if isinstance(clause, Service) else clause.name
     return print_iri(name) if isinstance(name, str) else print_term(name)
 
 
-def _clause(clause: Clause) -> str:
+def _clause(clause: NamedClause) -> str:
     keyword = type(clause).__name__.upper()
     silent = " SILENT" if isinstance(clause, Service) and clause.silent else ""
     return f"{keyword}{silent} {print_clause_name(clause)} {print_group(clause.pattern)}"

@@ -110,10 +110,8 @@ def _made(pattern: Extend | Values | Group) -> frozenset[Variable]:
             new = {variable} if isinstance(expression, Constant) else frozenset[Variable]()
             return certain_variables(inner) | new
         case Values(names, rows):
-            columns = (tuple(row[column] for row in rows) for column in range(len(names)))
-            return frozenset(
-                name for name, cells in zip(names, columns, strict=True) if None not in cells
-            )
+            columns = {name: [row[number] for row in rows] for number, name in enumerate(names)}
+            return frozenset(name for name, cells in columns.items() if None not in cells)
         case Group(inner, keys, aggregates):
             counts = (name for name, aggregate in aggregates if aggregate.function == "COUNT")
             return certain_variables(inner) & frozenset(keys) | frozenset(counts)

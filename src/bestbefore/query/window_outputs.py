@@ -4,19 +4,17 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from bestbefore.query.algebra import (
-    BGP,
     Ask,
     Construct,
     Describe,
     Form,
     Graph,
     Group,
-    PathPattern,
+    Leaf,
     Pattern,
     Project,
     Select,
     Service,
-    Values,
     Variable,
     Window,
     children,
@@ -50,10 +48,10 @@ def _outside(pattern: Pattern, clause: Window) -> Iterator[Pattern]:
 
 def _looked_at(node: Pattern) -> tuple[Variable, ...]:
     """The variables that a node itself names."""
+    if isinstance(node, Leaf | Project | Window | Service):
+        return variables(node)
     read = tuple(name for part in expressions_of(node) for name in own_variables(part))
     match node:
-        case BGP() | PathPattern() | Values() | Project() | Window() | Service():
-            return variables(node)
         case Graph(Variable() as name, _):
             return (name,)
         case Group(_, keys, _):

@@ -53,7 +53,6 @@ _LEVELS = {
 }
 _NAMES = ("||", "&&", "a comparison", "an arithmetic operator", "an arithmetic operator")
 _CALL_FIRST = first("a function", *FUNCTIONS, *_SAME_FUNCTION, *AGGREGATES, "EXISTS", "NOT")
-_CALLED = (*FUNCTIONS, *_SAME_FUNCTION)
 
 
 @dataclass(slots=True)
