@@ -23,8 +23,8 @@ __all__ = [
     "BGP", "Ask", "Binary", "Construct", "Describe", "Distinct", "Extend", "Filter", "Form",
     "Graph", "Group", "Join", "Leaf", "LeftJoin", "Minus", "Modifier", "NamedClause", "OrderBy",
     "OrderCondition", "PathPattern", "Pattern", "PatternTerm", "Project", "Reduced", "Select",
-    "Service", "Slice", "TriplePattern", "Unary", "Union", "Values", "Variable", "Window",
-    "children", "expressions_of", "numbered", "services_of", "tested_patterns", "walk",
+    "Selection", "Service", "Slice", "TriplePattern", "Unary", "Union", "Values", "Variable",
+    "Window", "children", "expressions_of", "numbered", "services_of", "tested_patterns", "walk",
     "windows_of", "with_children", "with_expressions",
 ]
 # fmt: on
@@ -216,6 +216,8 @@ Leaf = BGP | PathPattern | Values
 Binary = Join | LeftJoin | Union | Minus
 NamedClause = Graph | Window | Service
 Modifier = Group | Project | Distinct | Reduced | OrderBy | Slice
+Selection = Filter | Distinct | Reduced | OrderBy | Slice
+"""What has some mappings of the pattern below it, and has them unchanged."""
 Unary = NamedClause | Modifier | Filter | Extend
 Pattern = Leaf | Binary | Unary
 

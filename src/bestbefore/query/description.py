@@ -1,7 +1,10 @@
 """Descriptions of patterns for people: the algebra as an indented tree."""
 
+from typing import assert_never
+
 from bestbefore.query.algebra import (
     BGP,
+    Binary,
     Extend,
     Filter,
     Graph,
@@ -12,6 +15,7 @@ from bestbefore.query.algebra import (
     PathPattern,
     Pattern,
     Project,
+    Selection,
     Service,
     Slice,
     Values,
@@ -61,10 +65,9 @@ def _words(pattern: Pattern) -> list[str]:  # noqa: PLR0911 - one case per node
             return [name, print_term(variable), "=", _WORDING.expression(expression)]
         case Values(names, _) | Project(_, names):
             return [name, *map(print_term, names)]
-        case Service(silent=True):
-            return [name, print_clause_name(pattern), "silent"]
         case Graph() | Window() | Service():
-            return [name, print_clause_name(pattern)]
+            silent = ["silent"] if isinstance(pattern, Service) and pattern.silent else []
+            return [name, print_clause_name(pattern), *silent]
         case Group(_, keys, aggregates):
             made = [f"{print_term(new)} = {_WORDING.aggregate(one)}" for new, one in aggregates]
             return [f"Group by {' '.join(map(print_term, keys)) or 'nothing'}: {', '.join(made)}"]
@@ -72,7 +75,9 @@ def _words(pattern: Pattern) -> list[str]:  # noqa: PLR0911 - one case per node
             return [name, ", ".join(map(_order, conditions))]
         case Slice(_, offset, limit):
             return [name, f"from {offset}", *([] if limit is None else [f"at most {limit}"])]
-    return [name]
+    if isinstance(pattern, BGP | Binary | Selection):
+        return [name]
+    assert_never(pattern)
 
 
 def _order(condition: OrderCondition) -> str:

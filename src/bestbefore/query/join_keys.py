@@ -9,9 +9,11 @@ does not select restricts nothing outside of it.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
+from typing import assert_never
 
 from bestbefore.query.algebra import (
     Distinct,
+    Extend,
     Filter,
     Graph,
     Group,
@@ -21,6 +23,7 @@ from bestbefore.query.algebra import (
     Minus,
     Pattern,
     Project,
+    Selection,
     Service,
     Slice,
     Union,
@@ -108,7 +111,9 @@ def _windows(  # noqa: PLR0911 - one case per node
             return _shown(_windows(inner, usable), names, usable)
         case LeftJoin() | Minus():
             return _windows(pattern.left, usable)
-    return _windows(pattern.pattern, usable)
+    if isinstance(pattern, Selection | Extend):
+        return _windows(pattern.pattern, usable)
+    assert_never(pattern)
 
 
 def _tested(condition: Expression, inner: Pattern, usable: frozenset[Variable]) -> Pattern | None:

@@ -14,10 +14,12 @@ from bestbefore.query.algebra import (
     PathPattern,
     Pattern,
     Project,
+    Selection,
     Service,
     TriplePattern,
     Union,
     Values,
+    Window,
     children,
     expressions_of,
 )
@@ -48,7 +50,9 @@ def variables(pattern: Pattern) -> tuple[Variable, ...]:  # noqa: PLR0911 - one 
             return _distinct((*named, *variables(inner)))
         case Group(_, keys, aggregates):
             return _distinct((*keys, *(variable for variable, _ in aggregates)))
-    return variables(pattern.pattern)
+    if isinstance(pattern, Selection | Window):
+        return variables(pattern.pattern)
+    assert_never(pattern)
 
 
 def visible_variables(pattern: Pattern) -> tuple[Variable, ...]:
@@ -100,7 +104,9 @@ def certain_variables(pattern: Pattern) -> frozenset[Variable]:  # noqa: PLR0911
             return _named(pattern)
         case Project(inner, names):
             return certain_variables(inner) & frozenset(names)
-    return certain_variables(pattern.pattern)
+    if isinstance(pattern, Selection | Window):
+        return certain_variables(pattern.pattern)
+    assert_never(pattern)
 
 
 def _made(pattern: Extend | Values | Group) -> frozenset[Variable]:

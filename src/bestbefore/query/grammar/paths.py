@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from bestbefore.query import paths
 from bestbefore.query.grammar.reader import Reader, first
-from bestbefore.query.grammar.terms import IRI_FIRST, read_iri
+from bestbefore.query.grammar.terms import IRI_FIRST, read_iri, signed_number_follows
 from bestbefore.query.grammar.tokens import Kind
 from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, RDF_TYPE
@@ -52,10 +52,7 @@ def _read_step(reader: Reader) -> Path:
 
 def _ends_step(reader: Reader) -> bool:
     """Whether an operator of repetition stands at the cursor; a plus may begin a number."""
-    following = reader.following
-    if reader.token.text == "+" and following.kind is Kind.NUMBER:
-        return not reader.token.touches(following)
-    return reader.at(_REPETITION)
+    return not signed_number_follows(reader) and reader.at(_REPETITION)
 
 
 def _read_primary(reader: Reader) -> Path:

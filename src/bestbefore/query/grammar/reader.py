@@ -228,10 +228,8 @@ class Reader:
         if self.basic_pattern is None:
             return
         if self._owners.setdefault(token.text, self.basic_pattern) != self.basic_pattern:
-            message = (
-                f"the blank node {token.text} stands in two groups; use a variable to join them"
-            )
-            raise token.error(message)
+            message = f"the blank node {token.text} stands in two groups"
+            raise token.error(f"{message}; use a variable to join them")
 
 
 def _below(node: Node) -> tuple[Node, ...]:

@@ -20,9 +20,9 @@ from bestbefore.query.algebra import (
     OrderBy,
     Pattern,
     Project,
+    Selection,
     Service,
     Slice,
-    Unary,
     Union,
     Window,
     with_children,
@@ -89,7 +89,7 @@ def _push(  # noqa: PLR0911 - one case per node
     return _push_through(condition, pattern)
 
 
-def _push_through(condition: Expression, pattern: Unary) -> Pattern | None:
+def _push_through(condition: Expression, pattern: Selection | Project) -> Pattern | None:
     """A pattern with a condition further down than just below its root, unless that is its WHERE.
 
     Between the clauses of a SELECT over groups no FILTER can be written.
