@@ -7,16 +7,9 @@ import pyoxigraph as ox
 import pytest
 
 from bestbefore.errors import ServiceError, UnsupportedSparql
-from bestbefore.query import (
-    Join,
-    Service,
-    parse_query,
-    parse_sparql,
-    plan,
-    services_of,
-    variables,
-)
-from bestbefore.query.rebuilding import numbered
+from bestbefore.query import parse_query, parse_sparql, plan
+from bestbefore.query.algebra import Join, Service, numbered, services_of
+from bestbefore.query.scope import variables
 from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
 from bestbefore.spark.session import tune
 from tests.oxigraph_server import Oxigraph, find_oxigraph

@@ -5,7 +5,7 @@ from itertools import count
 
 from hypothesis import strategies as st
 
-from bestbefore.query import (
+from bestbefore.query.algebra import (
     BGP,
     Distinct,
     Extend,
@@ -27,10 +27,11 @@ from bestbefore.query import (
     Values,
     Variable,
     Window,
-    variables,
+    with_children,
+    with_expressions,
 )
-from bestbefore.query.expressions import Aggregate, Exists, operands
-from bestbefore.query.rebuilding import with_children, with_expressions, with_operands
+from bestbefore.query.expressions import Aggregate, Exists, operands, with_operands
+from bestbefore.query.scope import variables
 from bestbefore.rdf.terms import IRI, BlankNode
 
 from . import terms

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from bestbefore.query import Variable
+from bestbefore.query.algebra import Variable
 from bestbefore.query.expressions import (
     And,
     Arithmetic,

@@ -3,7 +3,8 @@
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bestbefore.query import (
+from bestbefore.query import rewrite
+from bestbefore.query.algebra import (
     BGP,
     Distinct,
     Filter,
@@ -14,15 +15,14 @@ from bestbefore.query import (
     Service,
     Union,
     Window,
-    rewrite,
+    numbered,
     services_of,
-    visible_variables,
     windows_of,
+    with_children,
 )
-from bestbefore.query.certainty import certain_variables
 from bestbefore.query.expressions import Exists
 from bestbefore.query.join_keys import join_key
-from bestbefore.query.rebuilding import numbered, with_children
+from bestbefore.query.scope import certain_variables, visible_variables
 
 from .patterns import with_labels_apart
 from .test_query_rewrites import (

@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bestbefore.query import (
+from bestbefore.query.algebra import (
     BGP,
     Filter,
     Join,
@@ -14,11 +14,10 @@ from bestbefore.query import (
     TriplePattern,
     Union,
     Variable,
-    visible_variables,
 )
-from bestbefore.query.certainty import certain_variables
 from bestbefore.query.expressions import Call, Compare, Constant, Exists, Not
 from bestbefore.query.matching import match, substitute
+from bestbefore.query.scope import certain_variables, visible_variables
 from bestbefore.rdf.terms import decode, encode
 
 from .patterns import with_labels_apart, without_clauses

@@ -8,9 +8,9 @@ import pyoxigraph as ox
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from bestbefore.query import (
+from bestbefore.query import DatasetClause, print_sparql, rewrite
+from bestbefore.query.algebra import (
     BGP,
-    DatasetClause,
     Distinct,
     Extend,
     Filter,
@@ -30,16 +30,13 @@ from bestbefore.query import (
     Values,
     Variable,
     Window,
-    print_sparql,
-    rewrite,
-    variables,
-    visible_variables,
+    children,
 )
-from bestbefore.query.algebra import children
 from bestbefore.query.expressions import Aggregate, And, Call, Compare, Constant, Exists, Not, Or
 from bestbefore.query.needed_triples import needed_triples
 from bestbefore.query.paths import Inverse, Link, OneOrMore, ZeroOrMore
 from bestbefore.query.rewrites import REWRITES
+from bestbefore.query.scope import variables, visible_variables
 from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal, to_sparql
 
 from .patterns import EMPTY, with_labels_apart, without_clauses

@@ -5,26 +5,28 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bestbefore.query import (
-    Ask,
-    Construct,
     ContinuousQuery,
     CountWindow,
     DatasetClause,
-    Describe,
     NamedWindow,
-    OrderBy,
     OutputOperator,
-    Select,
     TimeWindow,
-    TriplePattern,
     describe_algebra,
     parse_query,
     parse_sparql,
-    print_pattern,
     print_query,
     print_sparql,
 )
-from bestbefore.query.algebra import children
+from bestbefore.query.algebra import (
+    Ask,
+    Construct,
+    Describe,
+    OrderBy,
+    Select,
+    TriplePattern,
+    children,
+)
+from bestbefore.query.printing import print_pattern
 from bestbefore.query.select_parts import select_parts
 
 from . import terms

@@ -3,19 +3,25 @@
 import pyarrow as pa
 import pytest
 
-from bestbefore.query import BGP, Filter, Join, Service, TriplePattern, Variable, Window
 from bestbefore.query.algebra import (
+    BGP,
     Distinct,
     Extend,
+    Filter,
     Group,
+    Join,
     LeftJoin,
     Minus,
     OrderBy,
     OrderCondition,
     Project,
+    Service,
     Slice,
+    TriplePattern,
     Union,
     Values,
+    Variable,
+    Window,
 )
 from bestbefore.query.expressions import Aggregate, Call, Exists
 from bestbefore.rdf.terms import IRI, Literal

@@ -12,8 +12,8 @@ import pyoxigraph as ox
 import pytest
 from pyspark.sql import functions as F
 
-from bestbefore.query import parse_sparql, walk
-from bestbefore.query.algebra import Extend
+from bestbefore.query import parse_sparql
+from bestbefore.query.algebra import Extend, walk
 from bestbefore.rdf.terms import XSD, decode, to_sparql
 from bestbefore.spark.expressions import Scope, term_sql
 from bestbefore.spark.session import tune

@@ -7,8 +7,8 @@ import pyoxigraph as ox
 import pytest
 from pyspark.sql import functions as F
 
-from bestbefore.query import parse_query, walk
-from bestbefore.query.algebra import Filter
+from bestbefore.query import parse_query
+from bestbefore.query.algebra import Filter, walk
 from bestbefore.rdf.terms import decode, encode, to_sparql
 from bestbefore.spark.expressions import condition_sql
 from bestbefore.spark.session import tune

@@ -10,7 +10,8 @@ from bestbefore.checkpoint.state import ViewState
 from bestbefore.errors import StateError
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import apply_outcome
-from bestbefore.query import BGP, LeftJoin, Threshold, TriplePattern, Variable
+from bestbefore.query import Threshold
+from bestbefore.query.algebra import BGP, LeftJoin, TriplePattern, Variable
 from bestbefore.rdf.lexical_forms import number_of
 from bestbefore.rdf.terms import IRI, Key, Row
 from bestbefore.service import Service, ServicePattern

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from bestbefore.job.job import Job, ServiceSettings, listed
 from bestbefore.maintenance.replacement import Replacement, replacements
-from bestbefore.query import Variable, describe_algebra, parse_query, print_query
-from bestbefore.query.algebra import Join, Pattern, Union, Window, children
+from bestbefore.query import describe_algebra, parse_query, print_query
+from bestbefore.query.algebra import Join, Pattern, Union, Variable, Window, children
 from bestbefore.query.continuous import ContinuousQuery, CountWindow, NamedWindow, TimeWindow
 from bestbefore.query.plan import QueryPlan, ServicePlan, WindowPlan, plan
 from bestbefore.spark.explained_plans import describe_plans

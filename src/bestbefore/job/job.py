@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Literal
 
 from bestbefore.maintenance import Policy
-from bestbefore.query import Describe, QueryPlan, ServicePlan, Threshold
+from bestbefore.query import QueryPlan, ServicePlan, Threshold
+from bestbefore.query.algebra import Describe
 from bestbefore.query.continuous import ContinuousQuery, CountWindow, NamedWindow
 from bestbefore.service import ClientSettings
 from bestbefore.service.kinds import PluggedService

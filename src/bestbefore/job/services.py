@@ -9,7 +9,7 @@ from bestbefore.job.job import ServiceSettings, ViewSettings, listed
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.maintenance import Need, resolve_policy
 from bestbefore.query import CountWindow, QueryPlan, ServicePlan
-from bestbefore.query.certainty import certain_variables
+from bestbefore.query.scope import certain_variables
 from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.registry import SERVICES, load_entry_points, load_module
 from bestbefore.service import ClientSettings

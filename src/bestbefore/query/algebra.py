@@ -3,28 +3,29 @@
 https://www.w3.org/TR/sparql11-query/#sparqlAlgebra, with `Window` as RSP-QL adds it.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import assert_never
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from itertools import count
 
 from bestbefore.query.expressions import (
     Aggregate,
+    Exists,
     Expression,
     Variable,
     exists_patterns,
-    expression_variables,
+    with_operands,
 )
 from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, BlankNode, Literal
 
 # fmt: off
 __all__ = [
-    "BGP", "Ask", "Construct", "Describe", "Distinct", "Extend", "Filter", "Form", "Graph",
-    "Group", "Join", "LeftJoin", "Minus", "OrderBy", "OrderCondition", "PathPattern", "Pattern",
-    "PatternTerm", "Project", "Reduced", "Select", "Service", "Slice", "TriplePattern", "Union",
-    "Values", "Variable", "Window", "children", "expressions_of", "mentioned_variables",
-    "outside_clauses", "services_of", "tested_patterns", "triple_variables", "variables",
-    "visible_variables", "walk", "windows_of",
+    "BGP", "Ask", "Binary", "Construct", "Describe", "Distinct", "Extend", "Filter", "Form",
+    "Graph", "Group", "Join", "Leaf", "LeftJoin", "Minus", "Modifier", "NamedClause", "OrderBy",
+    "OrderCondition", "PathPattern", "Pattern", "PatternTerm", "Project", "Reduced", "Select",
+    "Selection", "Service", "Slice", "TriplePattern", "Unary", "Union", "Values", "Variable",
+    "Window", "children", "expressions_of", "numbered", "services_of", "tested_patterns", "walk",
+    "windows_of", "with_children", "with_expressions",
 ]
 # fmt: on
 
@@ -38,6 +39,11 @@ class TriplePattern:
     subject: PatternTerm
     predicate: PatternTerm
     object: PatternTerm
+
+    @property
+    def terms(self) -> tuple[PatternTerm, PatternTerm, PatternTerm]:
+        """Subject, predicate and object."""
+        return self.subject, self.predicate, self.object
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,26 +212,14 @@ class Slice:
     limit: int | None = None
 
 
-Pattern = (
-    BGP
-    | PathPattern
-    | Join
-    | LeftJoin
-    | Union
-    | Minus
-    | Filter
-    | Extend
-    | Values
-    | Graph
-    | Window
-    | Service
-    | Group
-    | Project
-    | Distinct
-    | Reduced
-    | OrderBy
-    | Slice
-)
+Leaf = BGP | PathPattern | Values
+Binary = Join | LeftJoin | Union | Minus
+NamedClause = Graph | Window | Service
+Modifier = Group | Project | Distinct | Reduced | OrderBy | Slice
+Selection = Filter | Distinct | Reduced | OrderBy | Slice
+"""What has some mappings of the pattern below it, and has them unchanged."""
+Unary = NamedClause | Modifier | Filter | Extend
+Pattern = Leaf | Binary | Unary
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,16 +256,20 @@ Form = Select | Construct | Ask | Describe
 
 def children(pattern: Pattern) -> tuple[Pattern, ...]:
     """The patterns directly below one, in the order they are written; not those of EXISTS."""
-    match pattern:
-        case BGP() | PathPattern() | Values():
-            return ()
-        case Join() | LeftJoin() | Union() | Minus():
-            return (pattern.left, pattern.right)
-        case Filter() | Extend() | Graph() | Window() | Service() | Group() | Project():
-            return (pattern.pattern,)
-        case Distinct() | Reduced() | OrderBy() | Slice():
-            return (pattern.pattern,)
-    assert_never(pattern)
+    if isinstance(pattern, Leaf):
+        return ()
+    if isinstance(pattern, Binary):
+        return (pattern.left, pattern.right)
+    return (pattern.pattern,)
+
+
+def with_children(pattern: Pattern, change: Callable[[Pattern], Pattern]) -> Pattern:
+    """A pattern with its children changed."""
+    if isinstance(pattern, Leaf):
+        return pattern
+    if isinstance(pattern, Binary):
+        return replace(pattern, left=change(pattern.left), right=change(pattern.right))
+    return replace(pattern, pattern=change(pattern.pattern))
 
 
 def expressions_of(pattern: Pattern) -> tuple[Expression, ...]:
@@ -291,6 +289,32 @@ def expressions_of(pattern: Pattern) -> tuple[Expression, ...]:
     return ()
 
 
+def with_expressions(pattern: Pattern, change: Callable[[Expression], Expression]) -> Pattern:
+    """A pattern with the expressions changed that it evaluates itself."""
+    match pattern:
+        case Filter(condition, _):
+            return replace(pattern, condition=change(condition))
+        case LeftJoin(_, _, condition) if condition is not None:
+            return replace(pattern, condition=change(condition))
+        case Extend(_, _, expression):
+            return replace(pattern, expression=change(expression))
+        case OrderBy(_, conditions):
+            changed = (replace(part, expression=change(part.expression)) for part in conditions)
+            return replace(pattern, conditions=tuple(changed))
+        case Group(_, _, aggregates):
+            return replace(pattern, aggregates=tuple(_aggregated(aggregates, change)))
+    return pattern
+
+
+def _aggregated(
+    aggregates: tuple[tuple[Variable, Aggregate], ...], change: Callable[[Expression], Expression]
+) -> Iterator[tuple[Variable, Aggregate]]:
+    for variable, aggregate in aggregates:
+        argument = aggregate.argument
+        changed = None if argument is None else change(argument)
+        yield variable, replace(aggregate, argument=changed)
+
+
 def tested_patterns(pattern: Pattern) -> Iterator[Pattern]:
     """The patterns of EXISTS in the expressions that a pattern itself evaluates."""
     return (inner for part in expressions_of(pattern) for inner in exists_patterns(part))
@@ -307,14 +331,6 @@ def walk(pattern: Pattern) -> Iterator[Pattern]:
         pending.extend(reversed((*children(node), *tested_patterns(node))))
 
 
-def outside_clauses(pattern: Pattern) -> Iterator[Pattern]:
-    """A pattern and those below it, but for what stands inside WINDOW, SERVICE or EXISTS."""
-    yield pattern
-    if not isinstance(pattern, Window | Service):
-        for child in children(pattern):
-            yield from outside_clauses(child)
-
-
 def windows_of(pattern: Pattern) -> tuple[Window, ...]:
     """The WINDOW clauses of a pattern, in the order they are written."""
     return tuple(node for node in walk(pattern) if isinstance(node, Window))
@@ -325,54 +341,21 @@ def services_of(pattern: Pattern) -> tuple[Service, ...]:
     return tuple(node for node in walk(pattern) if isinstance(node, Service))
 
 
-def variables(pattern: Pattern) -> tuple[Variable, ...]:  # noqa: PLR0911 - one case per node
-    """The variables in scope in a pattern (SPARQL 1.1 section 18.2.1), by first appearance.
+def numbered(pattern: Pattern) -> Pattern:
+    """A pattern whose WINDOW clauses have numbers, and its SERVICE clauses, in `walk`'s order."""
+    windows, services = count(), count()
 
-    A FILTER and the right side of MINUS bring none into scope, and a blank node never is one.
-    Hidden variables count: patterns are joined on them too.
-    """
-    match pattern:
-        case BGP(patterns):
-            return triple_variables(patterns)
-        case PathPattern(subject, _, object_):
-            return _distinct(end for end in (subject, object_) if isinstance(end, Variable))
-        case Join() | LeftJoin() | Union():
-            return _distinct((*variables(pattern.left), *variables(pattern.right)))
-        case Minus(left, _):
-            return variables(left)
-        case Extend(inner, variable, _):
-            return _distinct((*variables(inner), variable))
-        case Values(names, _) | Project(_, names):
-            return _distinct(names)
-        case Graph(name, inner) | Service(name, inner):
-            named = (name,) if isinstance(name, Variable) else ()
-            return _distinct((*named, *variables(inner)))
-        case Group(_, keys, aggregates):
-            return _distinct((*keys, *(variable for variable, _ in aggregates)))
-        case Filter() | Window() | Distinct() | Reduced() | OrderBy() | Slice():
-            return variables(pattern.pattern)
-    assert_never(pattern)
+    def number(node: Pattern) -> Pattern:
+        match node:
+            case Window():
+                node = replace(node, number=next(windows))
+            case Service():
+                node = replace(node, number=next(services))
+        return with_expressions(with_children(node, number), tested)
 
+    def tested(expression: Expression) -> Expression:
+        if isinstance(expression, Exists):
+            return replace(expression, pattern=number(expression.pattern))
+        return with_operands(expression, tested)
 
-def visible_variables(pattern: Pattern) -> tuple[Variable, ...]:
-    """The variables in scope that a query can name: what `SELECT *` selects."""
-    return tuple(name for name in variables(pattern) if not name.hidden)
-
-
-def mentioned_variables(pattern: Pattern) -> tuple[Variable, ...]:
-    """The variables that a pattern binds or reads, but for those that a subquery keeps inside."""
-    if isinstance(pattern, Project | Values):
-        return variables(pattern)
-    below = (name for child in children(pattern) for name in mentioned_variables(child))
-    read = (name for part in expressions_of(pattern) for name in expression_variables(part))
-    return _distinct((*variables(pattern), *below, *read))
-
-
-def triple_variables(patterns: tuple[TriplePattern, ...]) -> tuple[Variable, ...]:
-    """The variables of triple patterns, in order of first appearance."""
-    terms = (term for one in patterns for term in (one.subject, one.predicate, one.object))
-    return _distinct(term for term in terms if isinstance(term, Variable))
-
-
-def _distinct(several: Iterable[Variable]) -> tuple[Variable, ...]:
-    return tuple(dict.fromkeys(several))
+    return number(pattern)

@@ -66,13 +66,6 @@ class NamedWindow:
         """The time between two evaluations."""
         return self.time.slide_ms
 
-    @property
-    def tumbling(self) -> bool:
-        """Whether each window starts where the one before it ends."""
-        match self.extent:
-            case TimeWindow(width, slide) | CountWindow(width, slide):
-                return width == slide
-
 
 Node = Pattern | Expression | Path | NamedWindow
 

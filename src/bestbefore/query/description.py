@@ -4,32 +4,31 @@ from typing import assert_never
 
 from bestbefore.query.algebra import (
     BGP,
-    Distinct,
+    Binary,
     Extend,
     Filter,
     Graph,
     Group,
-    Join,
     LeftJoin,
-    Minus,
     OrderBy,
     OrderCondition,
     PathPattern,
     Pattern,
     Project,
-    Reduced,
+    Selection,
     Service,
     Slice,
-    Union,
     Values,
-    Variable,
     Window,
     children,
     expressions_of,
 )
 from bestbefore.query.expression_printing import Wording, print_path, print_term
-from bestbefore.query.expressions import Expression, exists_patterns
-from bestbefore.query.printing import print_iri, print_triple
+from bestbefore.query.expressions import exists_patterns
+from bestbefore.query.printing import print_clause_name, print_rows, print_triple
+
+# The pattern of EXISTS is described below the expression that it stands in.
+_WORDING = Wording(lambda _: "{ … }")
 
 
 def describe_algebra(pattern: Pattern) -> str:
@@ -49,11 +48,8 @@ def _leaves(pattern: Pattern) -> list[str]:
     match pattern:
         case BGP(patterns):
             return [print_triple(triple) for triple in patterns]
-        case Values(_, rows):
-            return [
-                " ".join("UNDEF" if cell is None else print_term(cell) for cell in row) or "()"
-                for row in rows
-            ]
+        case Values():
+            return [row or "()" for row in print_rows(pattern)]
     return []
 
 
@@ -64,54 +60,26 @@ def _words(pattern: Pattern) -> list[str]:  # noqa: PLR0911 - one case per node
         case PathPattern(subject, path, object_):
             return ["Path", print_term(subject), print_path(path), print_term(object_)]
         case Filter(condition, _) | LeftJoin(_, _, condition) if condition is not None:
-            return [name, _expression(condition)]
+            return [name, _WORDING.expression(condition)]
         case Extend(_, variable, expression):
-            return [name, print_term(variable), "=", _expression(expression)]
+            return [name, print_term(variable), "=", _WORDING.expression(expression)]
         case Values(names, _) | Project(_, names):
             return [name, *map(print_term, names)]
         case Graph() | Window() | Service():
-            return _clause(pattern)
-        case Group() | OrderBy() | Slice():
-            return _modifier(pattern)
-        case BGP() | Join() | LeftJoin() | Union() | Minus() | Filter() | Distinct() | Reduced():
-            return [name]
-    assert_never(pattern)
-
-
-def _clause(pattern: Graph | Window | Service) -> list[str]:
-    match pattern:
-        case Graph(name, _):
-            return ["Graph", print_term(name)]
-        case Window(name, _):
-            return ["Window", print_iri(name)]
-        case Service(iri, _, silent):
-            name = print_term(iri) if isinstance(iri, Variable) else print_iri(iri)
-            return ["Service", name, *(["silent"] if silent else [])]
-    assert_never(pattern)
-
-
-def _modifier(pattern: Group | OrderBy | Slice) -> list[str]:
-    match pattern:
+            silent = ["silent"] if isinstance(pattern, Service) and pattern.silent else []
+            return [name, print_clause_name(pattern), *silent]
         case Group(_, keys, aggregates):
-            wording = Wording(_mention)
-            made = [f"{print_term(name)} = {wording.aggregate(one)}" for name, one in aggregates]
+            made = [f"{print_term(new)} = {_WORDING.aggregate(one)}" for new, one in aggregates]
             return [f"Group by {' '.join(map(print_term, keys)) or 'nothing'}: {', '.join(made)}"]
         case OrderBy(_, conditions):
-            return ["OrderBy", ", ".join(map(_order, conditions))]
+            return [name, ", ".join(map(_order, conditions))]
         case Slice(_, offset, limit):
-            return ["Slice", f"from {offset}", *([] if limit is None else [f"at most {limit}"])]
+            return [name, f"from {offset}", *([] if limit is None else [f"at most {limit}"])]
+    if isinstance(pattern, BGP | Binary | Selection):
+        return [name]
     assert_never(pattern)
 
 
 def _order(condition: OrderCondition) -> str:
     direction = " descending" if condition.descending else ""
-    return f"{_expression(condition.expression)}{direction}"
-
-
-def _expression(expression: Expression) -> str:
-    return Wording(_mention).expression(expression)
-
-
-def _mention(_: Pattern) -> str:
-    """What stands for the pattern of EXISTS, which is described below."""
-    return "{ … }"
+    return f"{_WORDING.expression(condition.expression)}{direction}"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import assert_never
 
 from bestbefore.errors import InputError
+from bestbefore.query import paths
 from bestbefore.query.algebra import Pattern, PatternTerm
 from bestbefore.query.expressions import (
     Aggregate,
@@ -25,17 +26,7 @@ from bestbefore.query.expressions import (
 )
 from bestbefore.query.grammar.prologue import spell_name
 from bestbefore.query.grammar.tokens import BLANK_LABEL, NUMBERS, VARIABLE_NAME
-from bestbefore.query.paths import (
-    Alternative,
-    Inverse,
-    Link,
-    NegatedSet,
-    OneOrMore,
-    Path,
-    Sequence,
-    ZeroOrMore,
-    ZeroOrOne,
-)
+from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal, to_sparql
 
 _PLAIN = {
@@ -43,26 +34,8 @@ _PLAIN = {
     **{XSD + kind: re.compile(f"-?(?:{form.pattern})") for kind, form in NUMBERS.items()},
 }
 _OR, _AND, _RELATION, _SUM, _PRODUCT, _SIGN, _ATOM = range(7)
-_LEVELS: dict[type[Expression], int] = {
-    Or: _OR,
-    And: _AND,
-    Compare: _RELATION,
-    In: _RELATION,
-    Not: _SIGN,
-    Negate: _SIGN,
-}
 _ALTERNATIVE, _SEQUENCE, _INVERSE, _REPEATED, _PRIMARY = range(5)
-_PATH_LEVELS: dict[type[Path], int] = {
-    Alternative: _ALTERNATIVE,
-    Sequence: _SEQUENCE,
-    Inverse: _INVERSE,
-    ZeroOrMore: _REPEATED,
-    OneOrMore: _REPEATED,
-    ZeroOrOne: _REPEATED,
-    Link: _PRIMARY,
-    NegatedSet: _PRIMARY,
-}
-_SIGNS: dict[type[Path], str] = {ZeroOrMore: "*", OneOrMore: "+", ZeroOrOne: "?"}
+_SIGNS: dict[type[Path], str] = {paths.ZeroOrMore: "*", paths.OneOrMore: "+", paths.ZeroOrOne: "?"}
 
 
 def print_term(term: PatternTerm) -> str:
@@ -88,26 +61,38 @@ class Wording:
     group: Callable[[Pattern], str]
     aggregates: Mapping[Variable, Aggregate] = field(default_factory=dict)
 
-    def expression(self, expression: Expression) -> str:  # noqa: PLR0911 - one case per node
+    def expression(self, expression: Expression) -> str:
         """An expression as SPARQL text."""
-        level = _level(expression)
+        _, text = self._worded(expression)
+        return text
+
+    def _worded(self, expression: Expression) -> tuple[int, str]:
+        """How strongly an expression binds, and its text."""
+        match expression:
+            case Or(several) | And(several):
+                level, sign = (_OR, " || ") if isinstance(expression, Or) else (_AND, " && ")
+                return level, sign.join(self._operand(part, level + 1) for part in several)
+            case Compare(op, left, right):
+                first, second = self._operand(left, _SUM), self._operand(right, _SUM)
+                return _RELATION, f"{first} {op} {second}"
+            case In(one, choices, negated):
+                operator = "NOT IN" if negated else "IN"
+                return _RELATION, f"{self._operand(one, _SUM)} {operator} ({self._list(choices)})"
+            case Arithmetic(op, left, right):
+                level = _SUM if op in "+-" else _PRODUCT
+                return level, f"{self._operand(left, level)} {op} {self._operand(right, level + 1)}"
+            case Not(one) | Negate(one):
+                sign = "!" if isinstance(expression, Not) else "- "
+                return _SIGN, f"{sign}{self._operand(one, _ATOM)}"
+        return _ATOM, self._atom(expression)
+
+    def _atom(self, expression: Variable | Constant | Call | Cast | Exists) -> str:
         match expression:
             case Variable():
                 aggregate = self.aggregates.get(expression)
                 return print_term(expression) if aggregate is None else self.aggregate(aggregate)
             case Constant(term):
                 return print_term(term)
-            case Or(several) | And(several):
-                sign = " || " if isinstance(expression, Or) else " && "
-                return sign.join(self._operand(part, level + 1) for part in several)
-            case Compare(op, left, right) | Arithmetic(op, left, right):
-                first = level if isinstance(expression, Arithmetic) else level + 1
-                return f"{self._operand(left, first)} {op} {self._operand(right, level + 1)}"
-            case Not(one) | Negate(one):
-                return f"{'!' if isinstance(expression, Not) else '- '}{self._operand(one, _ATOM)}"
-            case In(one, choices, negated):
-                operator = "NOT IN" if negated else "IN"
-                return f"{self._operand(one, level + 1)} {operator} ({self._list(choices)})"
             case Call(function, arguments):
                 return f"{function}({self._list(arguments)})"
             case Cast(datatype, operand):
@@ -129,36 +114,36 @@ class Wording:
 
     def _operand(self, expression: Expression, level: int) -> str:
         """An expression in its place, in parentheses if it binds less than the place needs."""
-        text = self.expression(expression)
-        return text if _level(expression) >= level else f"({text})"
-
-
-def _level(expression: Expression) -> int:
-    if isinstance(expression, Arithmetic):
-        return _SUM if expression.op in "+-" else _PRODUCT
-    return _LEVELS.get(type(expression), _ATOM)
+        own_level, text = self._worded(expression)
+        return text if own_level >= level else f"({text})"
 
 
 def print_path(path: Path) -> str:
     """A property path as SPARQL text."""
+    _, text = _worded_path(path)
+    return text
+
+
+def _worded_path(path: Path) -> tuple[int, str]:
+    """How strongly a path binds, and its text."""
     match path:
-        case Link(predicate):
-            return to_sparql(predicate)
-        case Alternative(left, right):
-            return f"{_part(left, _ALTERNATIVE)}|{_part(right, _SEQUENCE)}"
-        case Sequence(left, right):
-            return f"{_part(left, _SEQUENCE)}/{_part(right, _INVERSE)}"
-        case Inverse(inner):
-            return f"^{_part(inner, _REPEATED)}"
-        case ZeroOrMore(inner) | OneOrMore(inner) | ZeroOrOne(inner):
-            return f"{_part(inner, _PRIMARY)}{_SIGNS[type(path)]}"
-        case NegatedSet(forward, backward):
+        case paths.Link(predicate):
+            return _PRIMARY, to_sparql(predicate)
+        case paths.Alternative(left, right):
+            return _ALTERNATIVE, f"{_part(left, _ALTERNATIVE)}|{_part(right, _SEQUENCE)}"
+        case paths.Sequence(left, right):
+            return _SEQUENCE, f"{_part(left, _SEQUENCE)}/{_part(right, _INVERSE)}"
+        case paths.Inverse(inner):
+            return _INVERSE, f"^{_part(inner, _REPEATED)}"
+        case paths.ZeroOrMore(inner) | paths.OneOrMore(inner) | paths.ZeroOrOne(inner):
+            return _REPEATED, f"{_part(inner, _PRIMARY)}{_SIGNS[type(path)]}"
+        case paths.NegatedSet(forward, backward):
             steps = (*map(to_sparql, forward), *(f"^{to_sparql(iri)}" for iri in backward))
-            return f"!({'|'.join(steps)})"
+            return _PRIMARY, f"!({'|'.join(steps)})"
     assert_never(path)
 
 
 def _part(path: Path, level: int) -> str:
     """A path in its place, in parentheses if it binds less than the place needs."""
-    text = print_path(path)
-    return text if _PATH_LEVELS[type(path)] >= level else f"({text})"
+    own_level, text = _worded_path(path)
+    return text if own_level >= level else f"({text})"

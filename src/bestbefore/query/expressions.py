@@ -3,7 +3,8 @@
 `&&` and `||` take any number of operands, so that a long chain is no deeper than a short one.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, assert_never, get_args
 from typing import Literal as OneOf
 
@@ -35,6 +36,7 @@ FUNCTIONS = {name: arity for arity, names in _ARITIES.items() for name in names.
 """The built-in functions, with the fewest and the most arguments that each takes."""
 
 AGGREGATES: tuple[AggregateFunction, ...] = get_args(AggregateFunction)
+_VOLATILE = ("BNODE", "RAND", "STRUUID", "UUID")
 CASTS = frozenset({"boolean", "dateTime", "decimal", "double", "float", "integer", "string"})
 
 
@@ -178,31 +180,64 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
     assert_never(expression)
 
 
-def expression_variables(expression: Expression) -> tuple[Variable, ...]:
-    """The variables that an expression reads, in order of first appearance.
+def with_operands(expression: Expression, change: Callable[[Expression], Expression]) -> Expression:
+    """An expression with its operands changed; those of EXISTS are patterns and stay."""
+    match expression:
+        case Variable() | Constant() | Exists():
+            return expression
+        case Compare(_, left, right) | Arithmetic(_, left, right):
+            return replace(expression, left=change(left), right=change(right))
+        case And(several) | Or(several):
+            return replace(expression, operands=tuple(map(change, several)))
+        case Call(_, several):
+            return replace(expression, arguments=tuple(map(change, several)))
+        case Not(one) | Negate(one) | Cast(_, one):
+            return replace(expression, operand=change(one))
+        case In(one, choices):
+            return replace(expression, operand=change(one), choices=tuple(map(change, choices)))
+    assert_never(expression)
 
-    EXISTS reads all that its pattern binds or reads, since any of them may come from outside.
-    """
-    from bestbefore.query.algebra import mentioned_variables  # noqa: PLC0415 - it needs this module
 
-    if isinstance(expression, Variable):
-        return (expression,)
-    if isinstance(expression, Exists):
-        return mentioned_variables(expression.pattern)
-    found = (name for part in operands(expression) for name in expression_variables(part))
-    return tuple(dict.fromkeys(found))
+def parts(expression: Expression) -> Iterator[Expression]:
+    """An expression and all below it, outer before inner, left before right."""
+    yield expression
+    for operand in operands(expression):
+        yield from parts(operand)
 
 
 def own_variables(expression: Expression) -> tuple[Variable, ...]:
     """The variables that an expression reads itself, without those in the patterns of EXISTS."""
-    if isinstance(expression, Variable):
-        return (expression,)
-    found = (name for part in operands(expression) for name in own_variables(part))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(part for part in parts(expression) if isinstance(part, Variable)))
 
 
 def exists_patterns(expression: Expression) -> tuple["Pattern", ...]:
     """The patterns of EXISTS in an expression, in the order they are written."""
-    if isinstance(expression, Exists):
-        return (expression.pattern,)
-    return tuple(inner for part in operands(expression) for inner in exists_patterns(part))
+    return tuple(part.pattern for part in parts(expression) if isinstance(part, Exists))
+
+
+def conjuncts(condition: Expression) -> Iterator[Expression]:
+    """The conditions that `&&` joins; all of them are true exactly when the whole is."""
+    if isinstance(condition, And):
+        for operand in condition.operands:
+            yield from conjuncts(operand)
+    else:
+        yield condition
+
+
+def conjunction(conditions: Sequence[Expression]) -> Expression:
+    """One condition for some, of which there is at least one."""
+    return And(tuple(conditions)) if len(conditions) > 1 else conditions[0]
+
+
+def is_stable(expression: Expression) -> bool:
+    """Whether an expression depends on nothing but the values of its variables.
+
+    EXISTS depends on all that a solution binds, and a volatile function on nothing at all.
+    """
+    return not is_volatile(expression) and not exists_patterns(expression)
+
+
+def is_volatile(expression: Expression) -> bool:
+    """Whether an expression may have another value each time it is evaluated."""
+    calls = (part for part in parts(expression) if isinstance(part, Call))
+    return any(call.function in _VOLATILE for call in calls)

@@ -12,33 +12,28 @@ from functools import reduce
 from typing import assert_never
 
 from bestbefore.query.algebra import (
-    BGP,
     Distinct,
     Extend,
     Filter,
     Graph,
     Group,
     Join,
+    Leaf,
     LeftJoin,
     Minus,
-    OrderBy,
-    PathPattern,
     Pattern,
     Project,
-    Reduced,
+    Selection,
     Service,
     Slice,
     Union,
-    Values,
     Variable,
     Window,
     children,
     services_of,
-    visible_variables,
 )
-from bestbefore.query.certainty import certain_variables
-from bestbefore.query.conditions import conjuncts
-from bestbefore.query.expressions import Exists, Expression
+from bestbefore.query.expressions import Exists, Expression, conjuncts
+from bestbefore.query.scope import certain_variables, visible_variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +96,8 @@ def _windows(  # noqa: PLR0911 - one case per node
     pattern: Pattern, usable: frozenset[Variable]
 ) -> Pattern | None:
     """The WINDOWs that have a part in every mapping of a pattern and bind a usable variable."""
+    if isinstance(pattern, Leaf | Graph | Service):
+        return None
     match pattern:
         case Window():
             return _shown(pattern, visible_variables(pattern), usable)
@@ -112,12 +109,10 @@ def _windows(  # noqa: PLR0911 - one case per node
             return _shown(either, visible_variables(pattern), usable)
         case Project(inner, names) | Group(inner, names, _):
             return _shown(_windows(inner, usable), names, usable)
-        case BGP() | PathPattern() | Values() | Graph() | Service():
-            return None
         case LeftJoin() | Minus():
             return _windows(pattern.left, usable)
-        case Filter() | Extend() | Distinct() | Reduced() | OrderBy() | Slice():
-            return _windows(pattern.pattern, usable)
+    if isinstance(pattern, Selection | Extend):
+        return _windows(pattern.pattern, usable)
     assert_never(pattern)
 
 

@@ -27,20 +27,22 @@ from bestbefore.query.algebra import (
     Union,
     Values,
     Variable,
-    mentioned_variables,
     walk,
+    with_children,
+    with_expressions,
 )
-from bestbefore.query.certainty import certain_variables
-from bestbefore.query.conditions import conjunction
 from bestbefore.query.expressions import (
     Call,
     Constant,
     Expression,
+    conjunction,
     exists_patterns,
     operands,
     own_variables,
+    parts,
+    with_operands,
 )
-from bestbefore.query.rebuilding import with_children, with_expressions, with_operands
+from bestbefore.query.scope import certain_variables, mentioned_variables
 from bestbefore.rdf.terms import IRI, Literal
 
 Value = IRI | Literal
@@ -104,8 +106,7 @@ def _is_direct(pattern: Pattern, values: Mapping[Variable, Value]) -> bool:
 
 def _can_hold(triple: TriplePattern, values: Mapping[Variable, Value]) -> bool:
     """Whether a triple pattern remains one: only its object may be a literal."""
-    before = (triple.subject, triple.predicate)
-    return not any(isinstance(_value(term, values), Literal) for term in before)
+    return not any(isinstance(_value(term, values), Literal) for term in triple.terms[:2])
 
 
 def _can_read(condition: Expression, scope: Pattern, values: Mapping[Variable, Value]) -> bool:
@@ -114,15 +115,14 @@ def _can_read(condition: Expression, scope: Pattern, values: Mapping[Variable, V
     return (
         read <= certain_variables(scope)
         and not exists_patterns(condition)
-        and not any(variable in values for variable in _asked_for(condition))
+        and not any(_asks_for(part, values) for part in parts(condition))
     )
 
 
-def _asked_for(expression: Expression) -> list[Expression]:
-    """The variables of which an expression asks whether they are bound."""
-    below = [variable for part in operands(expression) for variable in _asked_for(part)]
+def _asks_for(expression: Expression, values: Mapping[Variable, Value]) -> bool:
+    """Whether an expression asks if one of some variables is bound."""
     is_asking = isinstance(expression, Call) and expression.function == "BOUND"
-    return [*operands(expression), *below] if is_asking else below
+    return is_asking and any(operand in values for operand in operands(expression))
 
 
 def _replaced(pattern: Pattern, values: Mapping[Variable, Value]) -> Pattern:
@@ -132,8 +132,7 @@ def _replaced(pattern: Pattern, values: Mapping[Variable, Value]) -> Pattern:
         return with_operands(expression, read)
 
     if isinstance(pattern, BGP):
-        terms = ((one.subject, one.predicate, one.object) for one in pattern.patterns)
-        known = ((_value(term, values) for term in triple) for triple in terms)
+        known = ((_value(term, values) for term in one.terms) for one in pattern.patterns)
         return BGP(tuple(TriplePattern(*triple) for triple in known))
     return with_expressions(with_children(pattern, lambda inner: _replaced(inner, values)), read)
 

@@ -22,11 +22,6 @@ class TripleShape:
     predicate: Constant = None
     object: Constant = None
 
-    def covers(self, other: "TripleShape") -> bool:
-        """Whether it admits all that the other does."""
-        pairs = zip(self.terms, other.terms, strict=True)
-        return all(mine is None or mine == theirs for mine, theirs in pairs)
-
     @property
     def terms(self) -> tuple[Constant, Constant, Constant]:
         """Subject, predicate and object."""
@@ -55,8 +50,7 @@ def _shapes(pattern: Pattern) -> Iterator[TripleShape]:
     match pattern:
         case BGP(patterns):
             for triple in patterns:
-                terms = (triple.subject, triple.predicate, triple.object)
-                yield TripleShape(*map(_constant, terms))
+                yield TripleShape(*map(_constant, triple.terms))
         case PathPattern(_, path, _):
             yield from _path_shapes(path)
 

@@ -2,20 +2,13 @@
 
 from dataclasses import dataclass
 
-from bestbefore.query.algebra import (
-    Pattern,
-    Service,
-    Variable,
-    services_of,
-    visible_variables,
-    windows_of,
-)
+from bestbefore.query.algebra import Pattern, Service, Variable, numbered, services_of, windows_of
 from bestbefore.query.continuous import ContinuousQuery, NamedWindow
 from bestbefore.query.join_keys import join_key
 from bestbefore.query.needed_triples import TripleShape, needed_triples
 from bestbefore.query.plan_checks import check_query
-from bestbefore.query.rebuilding import numbered
 from bestbefore.query.rewrites import rewrite
+from bestbefore.query.scope import visible_variables
 from bestbefore.query.thresholds import Threshold, find_thresholds
 from bestbefore.query.window_outputs import window_outputs
 

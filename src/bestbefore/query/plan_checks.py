@@ -1,13 +1,13 @@
 """Checks of a query before it is planned: what cannot be run, and what can only be a mistake."""
 
 from collections.abc import Collection, Iterable
-from typing import assert_never
 
-from bestbefore.errors import QueryError, nearest
+from bestbefore.errors import nearest
 from bestbefore.query.algebra import (
     BGP,
     Construct,
     Graph,
+    NamedClause,
     PathPattern,
     Pattern,
     Project,
@@ -16,22 +16,18 @@ from bestbefore.query.algebra import (
     Window,
     children,
     expressions_of,
+    numbered,
     services_of,
     tested_patterns,
-    triple_variables,
-    variables,
-    visible_variables,
     walk,
     windows_of,
 )
-from bestbefore.query.certainty import certain_variables
 from bestbefore.query.continuous import ContinuousQuery
-from bestbefore.query.expressions import (
-    own_variables,
-)
+from bestbefore.query.expressions import own_variables
 from bestbefore.query.join_keys import join_key
-from bestbefore.query.rebuilding import numbered
-from bestbefore.query.refusals import Refusal
+from bestbefore.query.printing import print_clause_name
+from bestbefore.query.refusals import Refusal, error_at
+from bestbefore.query.scope import certain_variables, triple_variables, variables, visible_variables
 
 
 def check_query(query: ContinuousQuery) -> None:
@@ -45,16 +41,12 @@ def check_query(query: ContinuousQuery) -> None:
     _check_tests(query)
 
 
-def _mistake(query: ContinuousQuery, node: Pattern, message: str) -> QueryError:
-    line, column = query.places.of(node) or (None, None)
-    return QueryError(message, line=line, column=column)
-
-
 def _check_nesting(query: ContinuousQuery) -> None:
-    for outer in (node for node in walk(query.pattern) if isinstance(node, Window | Service)):
+    for outer in (node for node in walk(query.pattern) if isinstance(node, NamedClause)):
         for inner in walk(outer.pattern):
             if isinstance(inner, Window | Service):
-                message = f"{clause_name(inner)} stands inside {clause_name(outer)}"
+                around = "GRAPH" if isinstance(outer, Graph) else _name(outer)
+                message = f"{_name(inner)} stands inside {around}"
                 raise Refusal.NESTED_CLAUSES.mistake(query.places.of(inner), message)
             if isinstance(inner, Graph) and isinstance(outer, Window):
                 raise Refusal.GRAPH_IN_WINDOW.at(query.places.of(inner))
@@ -63,7 +55,7 @@ def _check_nesting(query: ContinuousQuery) -> None:
 def _check_services(query: ContinuousQuery) -> None:
     for service in services_of(query.pattern):
         if isinstance(service.iri, Variable):
-            raise Refusal.SERVICE_VARIABLE.at(query.places.of(service), clause_name(service))
+            raise Refusal.SERVICE_VARIABLE.at(query.places.of(service), _name(service))
     for inner in (inner for node in walk(query.pattern) for inner in tested_patterns(node)):
         for service in services_of(inner):
             raise Refusal.SERVICE_IN_EXISTS.at(query.places.of(service))
@@ -72,10 +64,7 @@ def _check_services(query: ContinuousQuery) -> None:
 def _check_graphs(query: ContinuousQuery, pattern: Pattern) -> None:
     """Check that patterns outside of clauses have a graph to match."""
     match pattern:
-        case Window() | Service():
-            return
-        case Graph():
-            _check_inside_graph(query, pattern)
+        case Window() | Service() | Graph():
             return
         case PathPattern() | BGP((_, *_)) if not query.default_graphs:
             raise Refusal.OUTSIDE_CLAUSES.at(query.places.of(pattern))
@@ -83,19 +72,12 @@ def _check_graphs(query: ContinuousQuery, pattern: Pattern) -> None:
         _check_graphs(query, inner)
 
 
-def _check_inside_graph(query: ContinuousQuery, clause: Graph) -> None:
-    for inner in walk(clause.pattern):
-        if isinstance(inner, Window | Service):
-            message = f"{clause_name(inner)} stands inside GRAPH"
-            raise Refusal.NESTED_CLAUSES.mistake(query.places.of(inner), message)
-
-
 def _check_windows(query: ContinuousQuery) -> None:
     declared, used = {window.name for window in query.windows}, windows_of(query.pattern)
     for clause in used:
         if clause.name not in declared:
             message = f"the window <{clause.name}> is not declared"
-            raise _mistake(query, clause, f"{message}; {nearest(clause.name, declared)}")
+            raise error_at(query.places.of(clause), f"{message}; {nearest(clause.name, declared)}")
     for window in query.windows:
         if window.name not in {clause.name for clause in used}:
             message = f"the window <{window.name}> is declared but never used"
@@ -108,7 +90,8 @@ def _check_join_keys(query: ContinuousQuery) -> None:
     for written, service in clauses:
         if join_key(service, pattern) is None:
             bound = [name for clause in windows_of(pattern) for name in visible_variables(clause)]
-            raise _mistake(query, written, _no_join_key(service, tuple(dict.fromkeys(bound))))
+            message = _no_join_key(service, tuple(dict.fromkeys(bound)))
+            raise error_at(query.places.of(written), message)
 
 
 def _no_join_key(service: Service, bound: tuple[Variable, ...]) -> str:
@@ -118,10 +101,10 @@ def _no_join_key(service: Service, bound: tuple[Variable, ...]) -> str:
         f"WINDOW ({_listed(bound)}) and SERVICE ({_listed(own)}) share no variable on which they "
         "are joined; without one every stream element would join with every remote mapping. "
     )
-    shared = [each for each in own if each in bound]
+    shared = [name for name in own if name in bound]
     if not shared:
         return message + "Name what both describe by the same variable"
-    if loose := [each for each in shared if each not in certain_variables(service.pattern)]:
+    if loose := [name for name in shared if name not in certain_variables(service.pattern)]:
         return message + f"The SERVICE may leave {_listed(loose)} unbound: bind it in all its cases"
     return message + (
         f"{_listed(shared)} restricts the SERVICE only where a WINDOW always binds it: in the same "
@@ -173,13 +156,5 @@ def _listed(names: Collection[Variable]) -> str:
     return ", ".join(f"?{variable.name}" for variable in names) or "no variables"
 
 
-def clause_name(clause: Window | Service) -> str:
-    """A clause as it is called in messages."""
-    match clause:
-        case Window(name):
-            return f"WINDOW <{name}>"
-        case Service(Variable(name)):
-            return f"SERVICE ?{name}"
-        case Service(iri):
-            return f"SERVICE <{iri}>"
-    assert_never(clause)
+def _name(clause: Window | Service) -> str:
+    return f"{type(clause).__name__.upper()} {print_clause_name(clause)}"

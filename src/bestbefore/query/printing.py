@@ -11,29 +11,24 @@ from bestbefore.query.algebra import (
     Ask,
     Construct,
     Describe,
-    Distinct,
     Extend,
     Filter,
     Form,
-    Graph,
     Group,
     Join,
     LeftJoin,
     Minus,
-    OrderBy,
+    Modifier,
+    NamedClause,
     OrderCondition,
     PathPattern,
     Pattern,
-    Project,
-    Reduced,
     Select,
     Service,
-    Slice,
     TriplePattern,
     Union,
     Values,
     Variable,
-    Window,
     expressions_of,
     walk,
 )
@@ -45,15 +40,9 @@ from bestbefore.query.continuous import (
     TimeWindow,
 )
 from bestbefore.query.expression_printing import Wording, print_path, print_term
-from bestbefore.query.expressions import Call, Expression, operands
+from bestbefore.query.expressions import Call, Expression, parts
 from bestbefore.query.grammar.tokens import WORD
-from bestbefore.query.select_parts import (
-    Grouped,
-    SelectParts,
-    form_parts,
-    is_select,
-    select_parts,
-)
+from bestbefore.query.select_parts import Grouped, SelectParts, form_parts, is_select, select_parts
 from bestbefore.rdf.iris import SCHEME
 from bestbefore.rdf.terms import IRI, to_sparql
 from bestbefore.time import format_duration
@@ -79,7 +68,7 @@ def print_sparql(form: Form, pattern: Pattern, dataset: DatasetClause) -> str:
 
 def _print_body(form: Form, pattern: Pattern, clauses: list[str]) -> list[str]:
     parts = select_parts(pattern) if isinstance(form, Select) else form_parts(pattern)
-    where = parts.grouped.where if parts.grouped else parts.where
+    where = parts.where
     elements = [print_select(where)] if is_select(where) else print_elements(where)
     return [
         _print_form(form, parts),
@@ -132,15 +121,10 @@ def _name(name: str) -> str:
 
 def _base(pattern: Pattern) -> list[str]:
     """The BASE that the function IRI needs, if it is called."""
-    expressions = (part for node in walk(pattern) for part in expressions_of(node))
-    bases = (base for expression in expressions for base in _bases(expression))
-    return [f"BASE {print_iri(base)}" for base in list(dict.fromkeys(bases))[:1]]
-
-
-def _bases(expression: Expression) -> list[str]:
-    own = expression.base if isinstance(expression, Call) else None
-    below = [base for operand in operands(expression) for base in _bases(operand)]
-    return [own, *below] if own is not None else below
+    expressions = (whole for node in walk(pattern) for whole in expressions_of(node))
+    calls = (part for whole in expressions for part in parts(whole) if isinstance(part, Call))
+    bases = [call.base for call in calls if call.base is not None]
+    return [f"BASE {print_iri(base)}" for base in bases[:1]]
 
 
 def print_pattern(pattern: Pattern) -> str:
@@ -170,7 +154,7 @@ def print_triples(patterns: tuple[TriplePattern, ...]) -> str:
 
 def print_triple(pattern: TriplePattern) -> str:
     """A triple pattern as SPARQL text, without its dot."""
-    return " ".join(map(print_term, (pattern.subject, pattern.predicate, pattern.object)))
+    return " ".join(map(print_term, pattern.terms))
 
 
 def print_elements(pattern: Pattern) -> list[str]:  # noqa: C901, PLR0911 - one case per node
@@ -197,13 +181,11 @@ def print_elements(pattern: Pattern) -> list[str]:  # noqa: C901, PLR0911 - one 
             return [_union(pattern)]
         case Values():
             return [print_values(pattern)]
-        case Graph() | Window() | Service():
-            return [_clause(pattern)]
         case Group(_, (), ()):
             return []
-        case Group() | Project() | Distinct() | Reduced() | OrderBy() | Slice():
-            return [print_group(pattern)]
-    assert_never(pattern)
+    if isinstance(pattern, Modifier):
+        return [print_group(pattern)]
+    return [_clause(pattern)]
 
 
 def _before(pattern: Pattern) -> list[str]:
@@ -242,34 +224,37 @@ def _union(pattern: Union) -> str:
     return f"{first} UNION {print_group(pattern.right)}"
 
 
-def _clause(pattern: Graph | Window | Service) -> str:
-    group = print_group(pattern.pattern)
-    match pattern:
-        case Graph(name, _):
-            return f"GRAPH {print_term(name)} {group}"
-        case Window(name, _):
-            return f"WINDOW {print_iri(name)} {group}"
-        case Service(iri, _, silent):
-            name = print_term(iri) if isinstance(iri, Variable) else print_iri(iri)
-            return f"SERVICE {'SILENT ' if silent else ''}{name} {group}"
-    assert_never(pattern)
+def print_clause_name(clause: NamedClause) -> str:
+    """What a GRAPH, WINDOW or SERVICE clause is about, as SPARQL text."""
+    name = clause.iri if isinstance(clause, Service) else clause.name
+    return print_iri(name) if isinstance(name, str) else print_term(name)
+
+
+def _clause(clause: NamedClause) -> str:
+    keyword = type(clause).__name__.upper()
+    silent = " SILENT" if isinstance(clause, Service) and clause.silent else ""
+    return f"{keyword}{silent} {print_clause_name(clause)} {print_group(clause.pattern)}"
 
 
 def print_values(values: Values) -> str:
     """A VALUES clause as SPARQL text."""
-    rows = (
+    names = " ".join(map(print_term, values.variables))
+    return f"VALUES ({names}) {{ {' '.join(f'({row})' for row in print_rows(values))} }}"
+
+
+def print_rows(values: Values) -> list[str]:
+    """The rows of a VALUES clause, without their parentheses."""
+    return [
         " ".join("UNDEF" if cell is None else print_term(cell) for cell in row)
         for row in values.rows
-    )
-    names = " ".join(map(print_term, values.variables))
-    return f"VALUES ({names}) {{ {' '.join(f'({row})' for row in rows)} }}"
+    ]
 
 
 def print_select(pattern: Pattern) -> str:
     """The SPARQL text of a pattern that is a subquery, without its braces."""
     parts = select_parts(pattern)
-    where = print_group(parts.grouped.where if parts.grouped else parts.where)
-    return " ".join([print_select_clause(parts), "WHERE", where, *print_modifiers(parts)])
+    clauses = [print_select_clause(parts), "WHERE", print_group(parts.where)]
+    return " ".join([*clauses, *print_modifiers(parts)])
 
 
 def print_select_clause(parts: SelectParts) -> str:

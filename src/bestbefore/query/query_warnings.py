@@ -19,9 +19,7 @@ from bestbefore.query.algebra import (
     Window,
     children,
     tested_patterns,
-    variables,
 )
-from bestbefore.query.conditions import conjuncts
 from bestbefore.query.continuous import ContinuousQuery, Place
 from bestbefore.query.expressions import (
     And,
@@ -33,10 +31,12 @@ from bestbefore.query.expressions import (
     Not,
     Or,
     Variable,
+    conjuncts,
     operands,
     own_variables,
 )
 from bestbefore.query.printing import print_expression
+from bestbefore.query.scope import variables
 from bestbefore.rdf.terms import IRI, XSD, Literal
 
 Names = frozenset[Variable]
@@ -126,56 +126,52 @@ def outcomes(  # noqa: PLR0911 - one case per node
     expression: Expression, in_scope: Names
 ) -> frozenset[str]:
     """What an expression can come to, as a condition, if other variables than these are unbound."""
+    found = [outcomes(operand, in_scope) for operand in operands(expression)]
     match expression:
         case Variable():
             return _ANY if expression in in_scope else frozenset({_ERROR})
         case Constant(Literal(lexical, datatype)) if datatype == XSD + "boolean":
             return frozenset({_TRUE if lexical in ("true", "1") else _FALSE})
-        case Not(operand):
+        case Not():
             turned = {_TRUE: _FALSE, _FALSE: _TRUE, _ERROR: _ERROR}
-            return frozenset(turned[outcome] for outcome in outcomes(operand, in_scope))
-        case And(several):
-            return _joined(several, in_scope, decisive=_FALSE, other=_TRUE)
-        case Or(several):
-            return _joined(several, in_scope, decisive=_TRUE, other=_FALSE)
+            return frozenset(turned[outcome] for outcome in found[0])
+        case And():
+            return _joined(found, decisive=_FALSE, other=_TRUE)
+        case Or():
+            return _joined(found, decisive=_TRUE, other=_FALSE)
         case Exists():
             return frozenset({_TRUE, _FALSE})
         case Call("BOUND", (Variable() as variable,)):
             return frozenset({_TRUE, _FALSE} if variable in in_scope else {_FALSE})
-        case Call("IF", (test, *branches)):
-            return _chosen(
-                outcomes(test, in_scope), [outcomes(branch, in_scope) for branch in branches]
-            )
-        case Call("COALESCE", several):
-            found = [outcomes(operand, in_scope) for operand in several]
+        case Call("IF"):
+            return _chosen(*found)
+        case Call("COALESCE"):
             return _ANY if any(operand != {_ERROR} for operand in found) else frozenset({_ERROR})
-    return _strict(expression, in_scope)
+    return _strict(expression, found)
 
 
-def _joined(
-    several: tuple[Expression, ...], in_scope: Names, *, decisive: str, other: str
-) -> frozenset[str]:
+def _joined(found: list[frozenset[str]], *, decisive: str, other: str) -> frozenset[str]:
     """What `&&` or `||` can come to: one decisive operand decides, even beside an error."""
-    found = [outcomes(operand, in_scope) for operand in several]
     possible = {decisive} if any(decisive in operand for operand in found) else set[str]()
     possible |= {other} if all(other in operand for operand in found) else set()
     possible |= {_ERROR} if any(_ERROR in operand for operand in found) else set()
     return frozenset(possible)
 
 
-def _chosen(test: frozenset[str], branches: list[frozenset[str]]) -> frozenset[str]:
+def _chosen(
+    test: frozenset[str], then: frozenset[str], otherwise: frozenset[str]
+) -> frozenset[str]:
     """What IF can come to."""
-    ways = zip((_TRUE, _FALSE), branches, strict=True)
-    error = frozenset({_ERROR}) & test
-    return error.union(*(branch for way, branch in ways if way in test))
+    ways = {_TRUE: then, _FALSE: otherwise, _ERROR: frozenset({_ERROR})}
+    return frozenset().union(*(ways[outcome] for outcome in test))
 
 
-def _strict(expression: Expression, in_scope: Names) -> frozenset[str]:
+def _strict(expression: Expression, found: list[frozenset[str]]) -> frozenset[str]:
     """What an operator can come to that is an error where an operand is one.
 
     IN is one where it has choices and all of them are.
     """
-    errors = [outcomes(part, in_scope) == {_ERROR} for part in operands(expression)]
+    errors = [outcome == {_ERROR} for outcome in found]
     if isinstance(expression, In):
         operand, *choices = errors
         failed = operand or (bool(choices) and all(choices))

@@ -15,6 +15,12 @@ DEEPEST_BRACKETS = 100
 DEEPEST_OPERATORS = 200
 
 
+def error_at(place: Place | None, message: str) -> QueryError:
+    """An error in the query at a place of its text."""
+    line, column = place or (None, None)
+    return QueryError(message, line=line, column=column)
+
+
 class Refusal(Enum):
     """What is refused on purpose, and what to write instead."""
 
@@ -87,5 +93,4 @@ class Refusal(Enum):
 
     def mistake(self, place: Place | None, message: str) -> QueryError:
         """The refusal of what can only be a mistake, in words of its own."""
-        line, column = place or (None, None)
-        return QueryError(f"{message}; {self.instead}", line=line, column=column)
+        return error_at(place, f"{message}; {self.instead}")

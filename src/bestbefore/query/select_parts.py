@@ -16,16 +16,15 @@ from bestbefore.query.algebra import (
     Reduced,
     Slice,
     Values,
-    variables,
 )
 from bestbefore.query.expressions import Aggregate, Expression, Variable
+from bestbefore.query.scope import variables
 
 
 @dataclass(frozen=True, slots=True)
 class Grouped:
     """The clauses of a query over groups, from GROUP BY to the expressions of SELECT."""
 
-    where: Pattern
     keys: Mapping[Variable, Expression | None]
     aggregates: Mapping[Variable, Aggregate]
     having: Expression | None = None
@@ -35,7 +34,7 @@ class Grouped:
 
 @dataclass(frozen=True, slots=True)
 class SelectParts:
-    """The clauses of a SELECT; `where` is its pattern if it has no groups."""
+    """The clauses of a SELECT."""
 
     where: Pattern
     grouped: Grouped | None
@@ -82,28 +81,23 @@ def form_parts(pattern: Pattern) -> SelectParts:
 
 def _parts(sliced: Slice, pattern: Pattern, projection: tuple[Variable, ...]) -> SelectParts:
     ordered = pattern if isinstance(pattern, OrderBy) else OrderBy(pattern, ())
-    return SelectParts(
-        where=ordered.pattern,
-        grouped=_grouped(ordered.pattern, projection),
-        order=ordered.conditions,
-        offset=sliced.offset,
-        limit=sliced.limit,
-    )
+    where, grouped = _grouped(ordered.pattern, projection)
+    return SelectParts(where, grouped, ordered.conditions, sliced.offset, sliced.limit)
 
 
-def _grouped(pattern: Pattern, projection: tuple[Variable, ...]) -> Grouped | None:
-    """The clauses over a group, if the pattern is what they mean."""
+def _grouped(pattern: Pattern, projection: tuple[Variable, ...]) -> tuple[Pattern, Grouped | None]:
+    """The pattern below the clauses over a group and these, if the pattern is what they mean."""
     named, inner = _peel(pattern)
     if [name for name in projection if name in named] != list(named):
-        return None
+        return pattern, None
     values = inner.right if isinstance(inner, Join) and isinstance(inner.right, Values) else None
     inner = inner.left if isinstance(inner, Join) and values else inner
     having = inner.condition if isinstance(inner, Filter) else None
     group = inner.pattern if isinstance(inner, Filter) else inner
     if not isinstance(group, Group) or not (group.keys or group.aggregates):
-        return None
+        return pattern, None
     where, keys = _keys(group)
-    return Grouped(where, keys, dict(group.aggregates), having, values, named)
+    return where, Grouped(keys, dict(group.aggregates), having, values, named)
 
 
 def _peel(pattern: Pattern) -> tuple[dict[Variable, Expression], Pattern]:

@@ -13,7 +13,6 @@ from bestbefore.query.algebra import (
     Window,
     children,
 )
-from bestbefore.query.conditions import conjuncts
 from bestbefore.query.expressions import (
     Compare,
     ComparisonOperator,
@@ -21,6 +20,7 @@ from bestbefore.query.expressions import (
     Expression,
     Negate,
     Variable,
+    conjuncts,
 )
 from bestbefore.rdf.lexical_forms import number_of
 from bestbefore.rdf.terms import encode

@@ -4,29 +4,25 @@ from collections.abc import Iterator
 from typing import assert_never
 
 from bestbefore.query.algebra import (
-    BGP,
     Ask,
     Construct,
     Describe,
     Form,
     Graph,
     Group,
-    PathPattern,
+    Leaf,
     Pattern,
     Project,
     Select,
     Service,
-    Values,
     Variable,
     Window,
     children,
     expressions_of,
-    triple_variables,
-    variables,
-    visible_variables,
+    tested_patterns,
 )
-from bestbefore.query.conditions import is_volatile
-from bestbefore.query.expressions import exists_patterns, own_variables
+from bestbefore.query.expressions import is_volatile, own_variables
+from bestbefore.query.scope import triple_variables, variables, visible_variables
 from bestbefore.rdf.terms import BlankNode
 
 
@@ -36,9 +32,7 @@ def window_outputs(clause: Window, around: Pattern, form: Form) -> tuple[Variabl
     outside = list(_outside(around, clause))
     if _tells_mappings_apart(outside, form):
         return own
-    used = set(_answer_variables(form))
-    for node in outside:
-        used |= set(_looked_at(node))
+    used = {*_answer_variables(form)}.union(*map(_looked_at, outside))
     return tuple(variable for variable in own if variable in used)
 
 
@@ -48,17 +42,16 @@ def _outside(pattern: Pattern, clause: Window) -> Iterator[Pattern]:
         return
     yield pattern
     if not isinstance(pattern, Window | Service):
-        tested = (inner for part in expressions_of(pattern) for inner in exists_patterns(part))
-        for inner in (*children(pattern), *tested):
+        for inner in (*children(pattern), *tested_patterns(pattern)):
             yield from _outside(inner, clause)
 
 
 def _looked_at(node: Pattern) -> tuple[Variable, ...]:
     """The variables that a node itself names."""
+    if isinstance(node, Leaf | Project | Window | Service):
+        return variables(node)
     read = tuple(name for part in expressions_of(node) for name in own_variables(part))
     match node:
-        case BGP() | PathPattern() | Values() | Project() | Window() | Service():
-            return variables(node)
         case Graph(Variable() as name, _):
             return (name,)
         case Group(_, keys, _):
@@ -81,15 +74,11 @@ def _answer_variables(form: Form) -> tuple[Variable, ...]:
 
 def _tells_mappings_apart(outside: list[Pattern], form: Form) -> bool:
     """Whether mappings must be told apart in full: each gets new blank nodes or new values."""
-    if isinstance(form, Construct) and _has_blank_nodes(form):
+    template = form.template if isinstance(form, Construct) else ()
+    if any(isinstance(term, BlankNode) for triple in template for term in triple.terms):
         return True
     volatile = (is_volatile(part) for node in outside for part in expressions_of(node))
     return any(volatile) or any(map(_counts_distinct_mappings, outside))
-
-
-def _has_blank_nodes(form: Construct) -> bool:
-    terms = (term for triple in form.template for term in (triple.subject, triple.object))
-    return any(isinstance(term, BlankNode) for term in terms)
 
 
 def _counts_distinct_mappings(node: Pattern) -> bool:

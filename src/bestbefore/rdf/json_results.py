@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from bestbefore.errors import ServiceError
-from bestbefore.rdf.terms import IRI, RDF_LANG_STRING, XSD_STRING, BlankNode, Literal, Term, encode
+from bestbefore.rdf.terms import IRI, RDF_LANG_STRING, XSD_STRING, BlankNode, Literal, Term
 
 JsonTerm = Mapping[str, str]
 
@@ -26,8 +26,3 @@ def term_from_json(term: JsonTerm) -> Term:
     except (KeyError, TypeError, AttributeError):
         pass
     raise ServiceError(f"not a SPARQL 1.1 JSON result term: {term!r}")
-
-
-def encode_json_term(term: JsonTerm) -> str:
-    """The one-string encoding of a JSON result term."""
-    return encode(term_from_json(term))

@@ -32,29 +32,28 @@ class LexicalForm:
     starts_with_date: bool = False
 
 
-def _whole(bits: int, *, signed: bool) -> LexicalForm:
-    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
-    return LexicalForm(_INTEGER, low, high)
-
-
+_BITS = {"long": 64, "int": 32, "short": 16, "byte": 8}
+_INTEGERS = {
+    "integer": LexicalForm(_INTEGER),
+    "nonNegativeInteger": LexicalForm(r"\+?[0-9]+|-0+"),
+    "positiveInteger": LexicalForm(r"\+?0*[1-9][0-9]*"),
+    "nonPositiveInteger": LexicalForm(r"-[0-9]+|\+?0+"),
+    "negativeInteger": LexicalForm(r"-0*[1-9][0-9]*"),
+    **{
+        name: LexicalForm(_INTEGER, -(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+        for name, bits in _BITS.items()
+    },
+    **{
+        f"unsigned{name.capitalize()}": LexicalForm(_INTEGER, 0, 2**bits - 1)
+        for name, bits in _BITS.items()
+    },
+}
 LEXICAL_FORMS = {
     f"{XSD}{name}": form
     for name, form in {
         "boolean": LexicalForm("true|false|1|0"),
         "decimal": LexicalForm(_DECIMAL),
-        "integer": LexicalForm(_INTEGER),
-        "nonNegativeInteger": LexicalForm(r"\+?[0-9]+|-0+"),
-        "positiveInteger": LexicalForm(r"\+?0*[1-9][0-9]*"),
-        "nonPositiveInteger": LexicalForm(r"-[0-9]+|\+?0+"),
-        "negativeInteger": LexicalForm(r"-0*[1-9][0-9]*"),
-        "long": _whole(64, signed=True),
-        "int": _whole(32, signed=True),
-        "short": _whole(16, signed=True),
-        "byte": _whole(8, signed=True),
-        "unsignedLong": _whole(64, signed=False),
-        "unsignedInt": _whole(32, signed=False),
-        "unsignedShort": _whole(16, signed=False),
-        "unsignedByte": _whole(8, signed=False),
+        **_INTEGERS,
         "double": LexicalForm(_DOUBLE),
         "float": LexicalForm(_DOUBLE),
         "date": LexicalForm(f"{_YEAR}-{_MONTH}-{_DAY}{_ZONE}?", starts_with_date=True),
@@ -75,9 +74,6 @@ LEXICAL_FORMS = {
     }.items()
 }
 
-_INTEGERS = ("integer", "long", "int", "short", "byte", "nonNegativeInteger", "positiveInteger",
-             "nonPositiveInteger", "negativeInteger", "unsignedLong", "unsignedInt",
-             "unsignedShort", "unsignedByte")  # fmt: skip
 INTEGER_TYPES = tuple(f"{XSD}{name}" for name in _INTEGERS)
 # The form of a number by its type; whether it is in the range of its type is not asked.
 NUMBER_FORMS = {
@@ -102,7 +98,7 @@ def datatype_iri(text: str) -> str:
     if iri == RDF_LANG_STRING:
         raise InputError(f"{text!r} needs a language: write language = 'en' and no datatype")
     if iri.startswith(XSD) and iri not in _KNOWN:
-        names = [f"xsd:{each.removeprefix(XSD)}" for each in _KNOWN]
+        names = [f"xsd:{known.removeprefix(XSD)}" for known in _KNOWN]
         raise InputError(f"{text!r} is no datatype of XML Schema; {nearest(text, names)}")
     if not is_absolute_iri(iri):
         raise InputError(f"{text!r} is no datatype; write xsd:decimal, say, or an IRI in full")

@@ -9,13 +9,7 @@ from itertools import chain
 
 from bestbefore.errors import InputError
 from bestbefore.rdf.iris import is_absolute_iri
-from bestbefore.rdf.terms import (
-    IRI,
-    XSD_STRING,
-    Literal,
-    encode,
-    is_language_tag,
-)
+from bestbefore.rdf.terms import IRI, XSD_STRING, Literal, encode, is_language_tag
 
 _PLACEHOLDER = re.compile(r"\{([^{}]+)\}")
 

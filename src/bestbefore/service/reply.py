@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bestbefore.errors import ServiceError
-from bestbefore.rdf.json_results import encode_json_term
-from bestbefore.rdf.terms import Row
+from bestbefore.rdf.json_results import term_from_json
+from bestbefore.rdf.terms import Row, encode
 
 _PASSING = frozenset({408, 429, 500, 502, 503, 504})
 _QUERY_REFUSED = frozenset({400, 413})
@@ -111,7 +111,7 @@ def _encode(binding: Mapping[str, Any], name: str) -> str | None:
     if name not in binding:
         return None
     term = binding[name]
-    encoded = encode_json_term(term)
+    encoded = encode(term_from_json(term))
     marks = (term.get("xml:lang", ""), term.get("datatype", ""))
     if any(not isinstance(mark, str) or '"' in mark for mark in marks) or not _is_text(encoded):
         raise ServiceError(f"not an RDF term: {term!r}")

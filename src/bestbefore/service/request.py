@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bestbefore.errors import InputError
-from bestbefore.query import (
-    DatasetClause,
+from bestbefore.query import DatasetClause, print_sparql
+from bestbefore.query.algebra import (
     OrderBy,
     OrderCondition,
     Pattern,
@@ -17,10 +17,9 @@ from bestbefore.query import (
     Select,
     Slice,
     Variable,
-    print_sparql,
-    variables,
 )
 from bestbefore.query.matching import match, substitute
+from bestbefore.query.scope import variables
 from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.rdf.terms import IRI, Key, Literal, decode, to_sparql
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.query import Ask, ContinuousQuery, OutputOperator
+from bestbefore.query import ContinuousQuery, OutputOperator
+from bestbefore.query.algebra import Ask
 from bestbefore.spark.columns import EVALUATION, FRESH, POSITION
 from bestbefore.spark.sql import quoted
 

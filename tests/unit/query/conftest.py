@@ -4,7 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
-from bestbefore.query import Pattern, parse_query
+from bestbefore.query import parse_query
+from bestbefore.query.algebra import Pattern
 
 HEAD = """PREFIX : <http://example.org/>
 REGISTER RSTREAM :q AS

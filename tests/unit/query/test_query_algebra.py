@@ -1,6 +1,6 @@
 import pytest
 
-from bestbefore.query import (
+from bestbefore.query.algebra import (
     BGP,
     Filter,
     Join,
@@ -9,22 +9,16 @@ from bestbefore.query import (
     Variable,
     Window,
     services_of,
-    variables,
-    visible_variables,
     walk,
     windows_of,
 )
-from bestbefore.query.algebra import mentioned_variables, outside_clauses
-from bestbefore.query.certainty import certain_variables
-from bestbefore.query.expressions import (
-    And,
-    Call,
-    Compare,
-    Exists,
-    In,
-    Not,
-    exists_patterns,
+from bestbefore.query.expressions import And, Call, Compare, Exists, In, Not, exists_patterns
+from bestbefore.query.scope import (
+    certain_variables,
     expression_variables,
+    mentioned_variables,
+    variables,
+    visible_variables,
 )
 from bestbefore.rdf.terms import IRI, BlankNode
 
@@ -120,5 +114,3 @@ def test_walk_also_finds_the_patterns_of_exists(pattern_of):
     names = [type(node).__name__ for node in walk(pattern)]
     assert names == ["Filter", "LeftJoin", "BGP", "Service", "BGP", "Window", "BGP"]
     assert len(windows_of(pattern)) == len(services_of(pattern)) == 1
-    outside = [type(node).__name__ for node in outside_clauses(pattern)]
-    assert outside == ["Filter", "LeftJoin", "BGP", "Service"]

@@ -3,19 +3,8 @@
 import pytest
 
 from bestbefore.errors import QueryError
-from bestbefore.query import (
-    BGP,
-    Join,
-    NamedWindow,
-    Service,
-    TimeWindow,
-    TriplePattern,
-    Variable,
-    Window,
-    parse_query,
-    plan,
-    print_query,
-)
+from bestbefore.query import NamedWindow, TimeWindow, parse_query, plan, print_query
+from bestbefore.query.algebra import BGP, Join, Service, TriplePattern, Variable, Window
 from bestbefore.rdf.terms import IRI
 
 E = "http://example.org/"

@@ -1,6 +1,6 @@
 import pytest
 
-from bestbefore.query import Variable
+from bestbefore.query.algebra import Variable
 from bestbefore.query.expressions import (
     FUNCTIONS,
     And,

@@ -4,7 +4,7 @@ import pyoxigraph
 import pytest
 
 from bestbefore.errors import QueryError
-from bestbefore.query import (
+from bestbefore.query.algebra import (
     BGP,
     Extend,
     Filter,
@@ -18,9 +18,9 @@ from bestbefore.query import (
     Union,
     Values,
     Variable,
-    print_pattern,
 )
 from bestbefore.query.expressions import And, Compare, Constant, Exists, Not
+from bestbefore.query.printing import print_pattern
 from bestbefore.rdf.terms import IRI, XSD, Literal
 
 E = "http://example.org/"

@@ -1,19 +1,9 @@
 import pytest
 
 from bestbefore.errors import QueryError, UnsupportedSparql
-from bestbefore.query import (
-    Filter,
-    NamedWindow,
-    TimeWindow,
-    Variable,
-    Window,
-    describe_algebra,
-    parse_query,
-    plan,
-    print_pattern,
-    services_of,
-    windows_of,
-)
+from bestbefore.query import NamedWindow, TimeWindow, describe_algebra, parse_query, plan
+from bestbefore.query.algebra import Filter, Variable, Window, services_of, windows_of
+from bestbefore.query.printing import print_pattern
 
 E = "http://example.org/"
 WINDOW = "WINDOW :w { ?user :isMentionedIn ?post }"

@@ -2,7 +2,8 @@ import pyoxigraph
 import pytest
 
 from bestbefore.errors import InputError
-from bestbefore.query import (
+from bestbefore.query import describe_algebra, parse_query, print_query
+from bestbefore.query.algebra import (
     BGP,
     Distinct,
     Extend,
@@ -16,11 +17,6 @@ from bestbefore.query import (
     Slice,
     TriplePattern,
     Variable,
-    describe_algebra,
-    parse_query,
-    print_expression,
-    print_pattern,
-    print_query,
 )
 from bestbefore.query.expressions import (
     Aggregate,
@@ -32,6 +28,7 @@ from bestbefore.query.expressions import (
     Not,
     Or,
 )
+from bestbefore.query.printing import print_expression, print_pattern
 from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal
 
 A, B, C = map(Variable, "abc")

@@ -2,17 +2,8 @@
 
 import pytest
 
-from bestbefore.query import (
-    BGP,
-    Join,
-    PathPattern,
-    Select,
-    TriplePattern,
-    Union,
-    Variable,
-    parse_query,
-    visible_variables,
-)
+from bestbefore.query import parse_query
+from bestbefore.query.algebra import BGP, Join, PathPattern, Select, TriplePattern, Union, Variable
 from bestbefore.query.expression_printing import print_path
 from bestbefore.query.paths import (
     Alternative,
@@ -24,6 +15,7 @@ from bestbefore.query.paths import (
     ZeroOrMore,
     ZeroOrOne,
 )
+from bestbefore.query.scope import visible_variables
 from bestbefore.rdf.terms import IRI, RDF_TYPE, BlankNode
 
 E = "http://example.org/"

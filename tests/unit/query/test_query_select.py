@@ -3,11 +3,11 @@
 import pytest
 
 from bestbefore.errors import QueryError
-from bestbefore.query import (
+from bestbefore.query import DatasetClause, parse_sparql, print_sparql
+from bestbefore.query.algebra import (
     BGP,
     Ask,
     Construct,
-    DatasetClause,
     Describe,
     Distinct,
     Extend,
@@ -23,8 +23,6 @@ from bestbefore.query import (
     TriplePattern,
     Values,
     Variable,
-    parse_sparql,
-    print_sparql,
 )
 from bestbefore.query.expressions import Aggregate, And, Arithmetic, Call, Compare, Constant
 from bestbefore.rdf.terms import IRI, XSD, BlankNode, Literal

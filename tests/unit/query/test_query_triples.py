@@ -1,7 +1,8 @@
 import pytest
 
 from bestbefore.errors import QueryError
-from bestbefore.query import (
+from bestbefore.query import parse_query
+from bestbefore.query.algebra import (
     BGP,
     Construct,
     Distinct,
@@ -13,7 +14,6 @@ from bestbefore.query import (
     TriplePattern,
     Variable,
     Window,
-    parse_query,
 )
 from bestbefore.query.expressions import And, Compare, Constant
 from bestbefore.rdf.terms import IRI, RDF, RDF_LANG_STRING, RDF_TYPE, XSD, BlankNode, Literal

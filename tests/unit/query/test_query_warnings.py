@@ -4,7 +4,8 @@ import pickle
 
 import pytest
 
-from bestbefore.query import Variable, find_warnings, parse_query, plan
+from bestbefore.query import find_warnings, parse_query, plan
+from bestbefore.query.algebra import Variable
 from bestbefore.query.expressions import In, Not
 from bestbefore.query.query_warnings import outcomes
 

@@ -11,7 +11,8 @@ from collections.abc import Awaitable, Callable
 import pytest
 from aiohttp import web
 
-from bestbefore.query import parse_sparql, services_of
+from bestbefore.query import parse_sparql
+from bestbefore.query.algebra import services_of
 from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
 
 Behaviour = Callable[[web.Request], Awaitable[web.StreamResponse]]

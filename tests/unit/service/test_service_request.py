@@ -4,7 +4,7 @@ import pyoxigraph as ox
 import pytest
 
 from bestbefore.errors import InputError
-from bestbefore.query import BGP, LeftJoin, TriplePattern, Variable
+from bestbefore.query.algebra import BGP, LeftJoin, TriplePattern, Variable
 from bestbefore.rdf.terms import IRI
 from bestbefore.service import (
     ServicePattern,

@@ -31,16 +31,10 @@ from bestbefore.query.expressions import (
     Or,
     Variable,
 )
+from bestbefore.query.grammar import terms
 from bestbefore.query.grammar.prologue import string_value
 from bestbefore.query.grammar.reader import Reader, first
-from bestbefore.query.grammar.terms import (
-    IRI_FIRST,
-    LITERAL_FIRST,
-    read_literal,
-    read_variable,
-    signed_number_follows,
-)
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.refusals import Refusal
 from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.rdf.terms import IRI, XSD, XSD_STRING, Literal
@@ -59,7 +53,6 @@ _LEVELS = {
 }
 _NAMES = ("||", "&&", "a comparison", "an arithmetic operator", "an arithmetic operator")
 _CALL_FIRST = first("a function", *FUNCTIONS, *_SAME_FUNCTION, *AGGREGATES, "EXISTS", "NOT")
-_CALLED = (*FUNCTIONS, *_SAME_FUNCTION)
 
 
 @dataclass(slots=True)
@@ -141,7 +134,7 @@ def _read_unary(reader: Reader, clause: Clause) -> Expression:
         case "!":
             reader.take()
             return reader.note(Not(_read_primary(reader, clause)), token)
-        case "+" | "-" if not signed_number_follows(reader):
+        case "+" | "-" if not terms.signed_number_follows(reader):
             reader.take()
             negative = reader.note(Negate(_read_primary(reader, clause)), token)
             return negative if token.text == "-" else reader.note(Negate(negative), token)
@@ -152,11 +145,11 @@ def _read_primary(reader: Reader, clause: Clause) -> Expression:
     """Read [119] PrimaryExpression."""
     token = reader.token
     if reader.at(Kind.VARIABLE):
-        return reader.note(read_variable(reader), token)
-    if reader.at(IRI_FIRST):
+        return reader.note(terms.read_variable(reader), token)
+    if reader.at(terms.IRI_FIRST):
         return _read_iri_or_function(reader, clause)
-    if reader.at(LITERAL_FIRST):
-        return reader.note(Constant(read_literal(reader)), token)
+    if reader.at(terms.LITERAL_FIRST):
+        return reader.note(Constant(terms.read_literal(reader)), token)
     if reader.at("("):
         return read_bracketted(reader, clause)
     return read_call(reader, clause)
@@ -170,16 +163,26 @@ def read_bracketted(reader: Reader, clause: Clause) -> Expression:
     return expression
 
 
+def read_named(reader: Reader, clause: Clause) -> tuple[Expression, Token]:
+    """Read `( Expression AS Var )`: the expression, and the token of its name."""
+    reader.expect("(")
+    expression = read_expression(reader, clause)
+    reader.expect("AS")
+    name = reader.expect(Kind.VARIABLE)
+    reader.expect(")")
+    return expression, name
+
+
 def read_constraint(reader: Reader, clause: Clause) -> Expression:
     """Read [69] Constraint: parentheses, or a call of a function."""
-    if reader.at(IRI_FIRST):
+    if reader.at(terms.IRI_FIRST):
         return _read_function(reader, clause)
     return read_bracketted(reader, clause) if reader.at("(") else read_call(reader, clause)
 
 
 def constraint_follows(reader: Reader) -> bool:
     """Whether a [69] Constraint stands at the cursor."""
-    return reader.at("(") or reader.at(IRI_FIRST) or reader.at(_CALL_FIRST)
+    return reader.at("(") or reader.at(terms.IRI_FIRST) or reader.at(_CALL_FIRST)
 
 
 def read_list(reader: Reader, clause: Clause) -> tuple[Expression, ...]:
@@ -217,7 +220,7 @@ def _read_built_in(reader: Reader, clause: Clause, function: str) -> Expression:
         return Call(function, read_list(reader, clause))
     reader.expect("(")
     if function == "BOUND":
-        arguments.append(read_variable(reader))
+        arguments.append(terms.read_variable(reader))
     while len(arguments) < most and (len(arguments) < fewest or _goes_on(reader, arguments)):
         if arguments:
             reader.expect(",")
@@ -249,8 +252,7 @@ def _read_aggregate(reader: Reader, clause: Clause, token: Token) -> Expression:
     function = _AGGREGATES[token.terminal]
     if clause.aggregates is None:
         advice = "aggregates belong into SELECT, HAVING and ORDER BY"
-        message = f"{function} cannot stand in {clause.name}; {advice}"
-        raise error_at(token.place, message)
+        raise token.error(f"{function} cannot stand in {clause.name}; {advice}")
     inside = Clause(f"the aggregate {function}", clause.group)
     reader.expect("(")
     distinct = reader.accept("DISTINCT") is not None
@@ -275,7 +277,7 @@ def _read_iri_or_function(reader: Reader, clause: Clause) -> Expression:
 
 def _read_function(reader: Reader, clause: Clause) -> Expression:
     """Read [70] FunctionCall: a cast, as no other function is called by its IRI."""
-    token = reader.expect(IRI_FIRST)
+    token = reader.expect(terms.IRI_FIRST)
     name = reader.prologue.resolve(token)
     datatype = name.removeprefix(XSD)
     if reader.at("(") and (datatype == name or datatype not in CASTS):
@@ -291,7 +293,7 @@ def _read_function(reader: Reader, clause: Clause) -> Expression:
 
 
 def _wrong_cast(token: Token) -> Exception:
-    return error_at(token.place, f"the cast {token} takes one value, and no DISTINCT")
+    return token.error(f"the cast {token} takes one value, and no DISTINCT")
 
 
 def _unknown_function(name: str, token: Token) -> Exception:

@@ -3,8 +3,15 @@
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
-from bestbefore.query.algebra import Extend, Group, OrderCondition, Pattern, variables
-from bestbefore.query.expressions import Aggregate, Call, Expression, Variable, own_variables
+from bestbefore.query.algebra import Extend, Group, OrderCondition, Pattern
+from bestbefore.query.expressions import (
+    Aggregate,
+    Call,
+    Expression,
+    Variable,
+    own_variables,
+    with_operands,
+)
 from bestbefore.query.grammar.expressions import (
     Aggregates,
     Clause,
@@ -14,8 +21,8 @@ from bestbefore.query.grammar.expressions import (
 )
 from bestbefore.query.grammar.reader import Reader
 from bestbefore.query.grammar.terms import read_variable, variable_of
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
-from bestbefore.query.rebuilding import with_operands
+from bestbefore.query.grammar.tokens import Kind, Token
+from bestbefore.query.scope import variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +89,13 @@ def _read_condition(
 
 def taken(token: Token) -> Exception:
     """The error that a name after AS is in use."""
-    message = f"{token.text} is bound in the pattern; choose another name after AS"
-    return error_at(token.place, message)
+    return token.error(f"{token.text} is bound in the pattern; choose another name after AS")
 
 
 def check_items(items: tuple[Item, ...], keys: Collection[Variable], select: Token | None) -> None:
     """Refuse what has no single value for a group: SELECT *, and variables that are no keys."""
     if not items and select is not None:
-        message = "SELECT * does not go with groups; list the variables"
-        raise error_at(select.place, message)
+        raise select.error("SELECT * does not go with groups; list the variables")
     known = set(keys)
     for item in items:
         read = (item.variable,) if item.expression is None else own_variables(item.expression)
@@ -103,7 +108,7 @@ def check_items(items: tuple[Item, ...], keys: Collection[Variable], select: Tok
 def _not_grouped(variable: Variable, token: Token) -> Exception:
     message = f"?{variable.name} has many values in a group"
     advice = f"add it to GROUP BY, or aggregate it, such as SAMPLE(?{variable.name})"
-    return error_at(token.place, f"{message}; {advice}")
+    return token.error(f"{message}; {advice}")
 
 
 def over_groups(clauses: Clauses, keys: Keys, aggregates: Aggregates) -> tuple[Clauses, Group]:
@@ -138,7 +143,7 @@ def _check_having(clauses: Clauses, keys: Keys) -> None:
         if variable in unknown:
             message = f"HAVING comes before SELECT and does not know ?{variable.name}"
             advice = "repeat the expression that it names"
-            raise error_at(clauses.having_token.place, f"{message}; {advice}")
+            raise clauses.having_token.error(f"{message}; {advice}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,18 +19,17 @@ from bestbefore.query.algebra import (
     Union,
     Variable,
     Window,
-    variables,
 )
-from bestbefore.query.conditions import conjunction
-from bestbefore.query.expressions import Expression
-from bestbefore.query.grammar.expressions import Clause, read_constraint, read_expression
+from bestbefore.query.expressions import Expression, conjunction
+from bestbefore.query.grammar.expressions import Clause, read_constraint, read_named
 from bestbefore.query.grammar.reader import First, Reader, first
 from bestbefore.query.grammar.selects import EMPTY, read_sub_select, read_values
 from bestbefore.query.grammar.terms import read_variable_or_name, variable_of
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Token
 from bestbefore.query.grammar.triples import TRIPLES_FIRST, Step, patterns_of, read_triples_block
 from bestbefore.query.grammar.windows import read_inner_stream
 from bestbefore.query.refusals import Refusal
+from bestbefore.query.scope import variables
 
 _ELEMENT_FIRST = first(
     "a clause",
@@ -77,7 +76,7 @@ class _Group:
 def read_group(reader: Reader) -> Pattern:
     """Read [53] GroupGraphPattern."""
     pattern, filters = _read_inside(reader)
-    return reader.note_like(Filter(filters, pattern), filters) if filters else pattern
+    return reader.note(Filter(filters, pattern), filters) if filters else pattern
 
 
 def _read_inside(reader: Reader) -> tuple[Pattern, Expression | None]:
@@ -91,7 +90,7 @@ def _read_inside(reader: Reader) -> tuple[Pattern, Expression | None]:
     reader.expect("}")
     if not group.filters:
         return group.pattern, None
-    return group.pattern, reader.note_like(conjunction(group.filters), group.filters[0])
+    return group.pattern, reader.note(conjunction(group.filters), group.filters[0])
 
 
 def _read_elements(group: _Group) -> None:
@@ -113,7 +112,7 @@ def _read_elements(group: _Group) -> None:
 
 def _element_first(reader: Reader) -> First:
     """What begins an element of a group; STREAM only where windows can be declared."""
-    return _ELEMENT_FIRST if reader.windows is None else _CONTINUOUS_ELEMENT_FIRST
+    return _ELEMENT_FIRST if not reader.continuous else _CONTINUOUS_ELEMENT_FIRST
 
 
 def _read_filter(group: _Group) -> None:
@@ -157,15 +156,11 @@ def _read_bind(group: _Group) -> None:
     """Read [60] Bind."""
     reader = group.reader
     token = reader.expect("BIND")
-    reader.expect("(")
-    expression = read_expression(reader, Clause("BIND", read_group))
-    reader.expect("AS")
-    name = reader.expect(Kind.VARIABLE)
-    reader.expect(")")
+    expression, name = read_named(reader, Clause("BIND", read_group))
     variable = variable_of(name)
     if variable in variables(group.pattern):
         message = f"BIND cannot set ?{variable.name}, which the group before it uses"
-        raise error_at(name.place, f"{message}; choose another name")
+        raise name.error(f"{message}; choose another name")
     group.extend(Extend(group.pattern, variable, expression), token)
 
 

@@ -1,28 +1,19 @@
 """Property paths: the productions [88] to [96] of SPARQL 1.1."""
 
-from functools import reduce
+from collections.abc import Callable
 
+from bestbefore.query import paths
 from bestbefore.query.grammar.reader import Reader, first
-from bestbefore.query.grammar.terms import IRI_FIRST, read_iri
+from bestbefore.query.grammar.terms import IRI_FIRST, read_iri, signed_number_follows
 from bestbefore.query.grammar.tokens import Kind
-from bestbefore.query.paths import (
-    Alternative,
-    Inverse,
-    Link,
-    NegatedSet,
-    OneOrMore,
-    Path,
-    Sequence,
-    ZeroOrMore,
-    ZeroOrOne,
-)
+from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, RDF_TYPE
 
 PATH_FIRST = first("a path", Kind.IRI, Kind.NAME, "a", "^", "!", "(")
-_REPEATED: dict[str, type[ZeroOrMore | OneOrMore | ZeroOrOne]] = {
-    "*": ZeroOrMore,
-    "+": OneOrMore,
-    "?": ZeroOrOne,
+_REPEATED: dict[str, Callable[[Path], Path]] = {
+    "*": paths.ZeroOrMore,
+    "+": paths.OneOrMore,
+    "?": paths.ZeroOrOne,
 }
 _REPETITION = first("a path operator", *_REPEATED)
 
@@ -56,15 +47,12 @@ def _read_step(reader: Reader) -> Path:
     path = _read_primary(reader)
     if _ends_step(reader):
         path = reader.note(_REPEATED[reader.take().text](path), start)
-    return reader.note(Inverse(path), start) if inverse else path
+    return reader.note(paths.Inverse(path), start) if inverse else path
 
 
 def _ends_step(reader: Reader) -> bool:
     """Whether an operator of repetition stands at the cursor; a plus may begin a number."""
-    following = reader.following
-    if reader.token.text == "+" and following.kind is Kind.NUMBER:
-        return not reader.token.touches(following)
-    return reader.at(_REPETITION)
+    return not signed_number_follows(reader) and reader.at(_REPETITION)
 
 
 def _read_primary(reader: Reader) -> Path:
@@ -76,23 +64,16 @@ def _read_primary(reader: Reader) -> Path:
         return path
     if reader.accept("!"):
         return reader.note(_read_negated_set(reader), start)
-    return reader.note(Link(_read_predicate(reader)), start)
+    return reader.note(paths.Link(_read_predicate(reader)), start)
 
 
 def _joined(reader: Reader, alternatives: Alternatives) -> Path:
     """A path as one node."""
-    start = reader.token
-
-    def sequence(left: Path, right: Path) -> Path:
-        return reader.note(Sequence(left, right), start)
-
-    def alternative(left: Path, right: Path) -> Path:
-        return reader.note(Alternative(left, right), start)
-
-    return reduce(alternative, (reduce(sequence, steps) for steps in alternatives))
+    sequences = (reader.fold(paths.Sequence, steps, reader.token) for steps in alternatives)
+    return reader.fold(paths.Alternative, sequences, reader.token)
 
 
-def _read_negated_set(reader: Reader) -> NegatedSet:
+def _read_negated_set(reader: Reader) -> paths.NegatedSet:
     """Read [95] PathNegatedPropertySet after its exclamation mark."""
     forward: list[IRI] = []
     backward: list[IRI] = []
@@ -108,7 +89,7 @@ def _read_negated_set(reader: Reader) -> NegatedSet:
         while reader.accept("|"):
             read_one()
         reader.expect(")")
-    return NegatedSet(tuple(forward), tuple(backward))
+    return paths.NegatedSet(tuple(forward), tuple(backward))
 
 
 def _read_predicate(reader: Reader) -> IRI:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from bestbefore.errors import nearest
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.rdf.iris import FORBIDDEN_IN_IRI, SCHEME, resolve_iri
 
 _ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
@@ -27,7 +27,7 @@ class Prologue:
         prefix, _, local = name.text.partition(":")
         if local:
             advice = f"write PREFIX {prefix}: {iri.text}"
-            raise error_at(name.place, f"the prefix {name} must end with ':'; {advice}")
+            raise name.error(f"the prefix {name} must end with ':'; {advice}")
         return replace(self, prefixes={**self.prefixes, prefix: self.resolve(iri)})
 
     def with_base(self, iri: Token) -> "Prologue":
@@ -46,8 +46,7 @@ class Prologue:
         """The absolute IRI that a token names; a relative one cannot name anything in RDF data."""
         iri = self.resolve(token)
         if not SCHEME.match(iri):
-            message = f"the IRI <{iri}> is relative; write it in full or declare BASE"
-            raise error_at(token.place, message)
+            raise token.error(f"the IRI <{iri}> is relative; write it in full or declare BASE")
         return iri
 
     def _expand(self, token: Token) -> str:
@@ -56,7 +55,7 @@ class Prologue:
             named = [name for name in self.prefixes if name]
             hint = f"; {nearest(prefix, named)}" if named and prefix else ""
             message = f"the prefix '{prefix}:' is not declared; add PREFIX {prefix}: <…>{hint}"
-            raise error_at(token.place, message)
+            raise token.error(message)
         return self.prefixes[prefix] + local_value(local)
 
 
@@ -70,8 +69,7 @@ def iri_value(token: Token) -> str:
     """The text between the angle brackets of an IRI token."""
     value = _unescape(token, token.text[1:-1])
     if forbidden := FORBIDDEN_IN_IRI.search(value):
-        message = f"the IRI {token} holds {forbidden[0]!r}; write it percent-encoded"
-        raise error_at(token.place, message)
+        raise token.error(f"the IRI {token} holds {forbidden[0]!r}; write it percent-encoded")
     return value
 
 
@@ -97,7 +95,7 @@ def _unescape(token: Token, text: str) -> str:
             return _CHARACTERS.get(escape[3], escape[3])
         if code is None or not _is_character(int(code, 16)):
             message = f"{escape[0]!r} in {token} is not an escape; for a backslash write \\\\"
-            raise error_at(token.place, message)
+            raise token.error(message)
         return chr(int(code, 16))
 
     return _ESCAPE.sub(character, text) if "\\" in text else text

@@ -10,17 +10,7 @@ DatasetClause   ::= 'FROM' ( iri | 'NAMED' iri | 'NAMED' WindowClause | StreamCl
 from dataclasses import dataclass, field
 
 from bestbefore.errors import QueryError
-from bestbefore.query.algebra import (
-    BGP,
-    Ask,
-    Construct,
-    Describe,
-    Form,
-    Pattern,
-    Select,
-    Variable,
-    visible_variables,
-)
+from bestbefore.query.algebra import BGP, Ask, Construct, Describe, Form, Pattern, Select, Variable
 from bestbefore.query.continuous import (
     ContinuousQuery,
     CountWindow,
@@ -31,14 +21,9 @@ from bestbefore.query.continuous import (
 )
 from bestbefore.query.grammar.groups import read_group
 from bestbefore.query.grammar.reader import Reader
-from bestbefore.query.grammar.selects import (
-    EMPTY,
-    read_modifiers,
-    read_select_clause,
-    read_select_rest,
-)
+from bestbefore.query.grammar.selects import EMPTY, read_modifiers, read_select_clause
 from bestbefore.query.grammar.terms import IRI_FIRST, read_name_iri, read_variable_or_name
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.grammar.triples import read_triples_template
 from bestbefore.query.grammar.windows import (
     enclose,
@@ -47,6 +32,7 @@ from bestbefore.query.grammar.windows import (
     read_window,
 )
 from bestbefore.query.refusals import Refusal
+from bestbefore.query.scope import variables, visible_variables
 from bestbefore.rdf.terms import IRI
 from bestbefore.time import format_duration
 
@@ -55,11 +41,8 @@ _SHAPE = (
     "WHERE { WINDOW <w> { … } SERVICE <endpoint> { … } }"
 )
 _OUTPUTS = {
-    "RSTREAM": OutputOperator.RSTREAM,
-    "ISTREAM": OutputOperator.ISTREAM,
-    "DSTREAM": OutputOperator.DSTREAM,
-    "STREAM": OutputOperator.RSTREAM,
-    "QUERY": OutputOperator.RSTREAM,
+    **OutputOperator.__members__,
+    **dict.fromkeys(("STREAM", "QUERY"), OutputOperator.RSTREAM),
 }
 _FORMS = ("SELECT", "CONSTRUCT", "ASK", "DESCRIBE")
 
@@ -99,8 +82,7 @@ def parse_query(text: str) -> ContinuousQuery:
     What cannot be read is a `QueryError` with its line and column; what is valid SPARQL but is not
     run by this version is an `UnsupportedSparql`, which is one too.
     """
-    reader = Reader.of(text)
-    windows = reader.windows = {}
+    reader = Reader.of(text, continuous=True)
     _read_prologue(reader)
     register = _read_register(reader)
     _read_prologue(reader)
@@ -111,14 +93,14 @@ def parse_query(text: str) -> ContinuousQuery:
         # The local view holds mappings of the SERVICE: there is no remote graph to describe from.
         raise Refusal.DESCRIBE.at(start.place)
     form, pattern = _read_body(body)
+    windows = tuple(reader.windows.values())
     if not windows:
-        message = f"the query declares no window; it should have the shape {_SHAPE}"
-        raise error_at(start.place, message)
-    _check_every(register, tuple(windows.values()))
+        raise start.error(f"the query declares no window; it should have the shape {_SHAPE}")
+    _check_every(register, windows)
     return ContinuousQuery(
         register.output,
         resolved,
-        tuple(windows.values()),
+        windows,
         form,
         pattern,
         default_graphs=tuple(body.default_graphs),
@@ -141,11 +123,11 @@ def _read_prologue(reader: Reader) -> None:
     """Read [4] Prologue."""
     while True:
         if reader.accept("BASE"):
-            iri = reader.expect_named(Kind.IRI, "an IRI after BASE")
+            iri = reader.expect(Kind.IRI, "an IRI after BASE")
             reader.prologue = reader.prologue.with_base(iri)
         elif reader.accept("PREFIX"):
-            name = reader.expect_named(Kind.NAME, "a prefix that ends with ':' after PREFIX")
-            iri = reader.expect_named(Kind.IRI, f"the IRI of the prefix {name.text}")
+            name = reader.expect(Kind.NAME, "a prefix that ends with ':' after PREFIX")
+            iri = reader.expect(Kind.IRI, f"the IRI of the prefix {name.text}")
             reader.prologue = reader.prologue.with_prefix(name, iri)
         else:
             return
@@ -164,22 +146,21 @@ def _read_register(reader: Reader) -> _Register:
     operator = reader.take()
     if operator.terminal not in _OUTPUTS:
         message = f"expected one of {', '.join(_OUTPUTS)} after REGISTER, found {operator}"
-        raise error_at(operator.place, message)
+        raise operator.error(message)
     if reader.token.kind not in (Kind.IRI, Kind.NAME, Kind.WORD):
         raise reader.missing(f"the name of the query after {operator.text}")
     name, every, every_ms = reader.take(), reader.token, None
     if reader.accept("COMPUTED") or reader.accept("COMPUTE"):
         reader.expect("EVERY")
         every_ms = read_duration(reader, "EVERY")
-    reader.expect_named("AS", f"AS after the name {name.text}")
+    reader.expect("AS", f"AS after the name {name.text}")
     return _Register(_OUTPUTS[operator.terminal], name, every, every_ms)
 
 
 def _missing_register(token: Token) -> QueryError:
     if token.kind is Kind.END:
-        return error_at(token.place, f"the query is empty; expected {_SHAPE}")
-    message = f"expected REGISTER, found {token}; a query has the shape {_SHAPE}"
-    return error_at(token.place, message)
+        return token.error(f"the query is empty; expected {_SHAPE}")
+    return token.error(f"expected REGISTER, found {token}; a query has the shape {_SHAPE}")
 
 
 def _check_every(register: _Register, windows: tuple[NamedWindow, ...]) -> None:
@@ -220,8 +201,9 @@ def _read_select(body: _Body) -> tuple[Form, Pattern]:
     clause = read_select_clause(body.reader, body.read_group)
     _read_dataset(body)
     body.reader.accept("WHERE")
-    projection, pattern = read_select_rest(body.reader, body.read_group, clause)
-    return Select(projection), pattern
+    where = body.read_group(body.reader)
+    pattern = read_modifiers(body.reader, body.read_group, where, clause)
+    return Select(variables(pattern)), pattern
 
 
 def _read_construct(body: _Body) -> tuple[Form, Pattern]:
@@ -264,13 +246,13 @@ def _read_dataset(body: _Body) -> None:
     """Read [13] DatasetClause, or the declaration of a window, as often as there is one."""
     reader = body.reader
     while start := reader.accept("FROM"):
-        if reader.windows is not None and reader.accept("STREAM"):
+        if reader.continuous and reader.accept("STREAM"):
             body.default_window = read_default_stream(reader, start, body.default_window)
         elif not reader.accept("NAMED"):
             body.default_graphs.setdefault(read_name_iri(reader), start)
-        elif reader.windows is not None and reader.accept("WINDOW"):
+        elif reader.continuous and reader.accept("WINDOW"):
             read_window(reader, start)
-        elif reader.windows is not None and reader.at("STREAM"):
+        elif reader.continuous and reader.at("STREAM"):
             raise Refusal.NAMED_STREAM.at(start.place)
         else:
             body.named_graphs.setdefault(read_name_iri(reader), start)

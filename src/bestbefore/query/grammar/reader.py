@@ -4,13 +4,15 @@ Every question that a production asks of the token at the cursor is noted until 
 When nothing fits, what was asked for is what was expected.
 """
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import count
 from typing import TypeVar
 
 from bestbefore.errors import QueryError, nearest
 from bestbefore.query.algebra import PathPattern, Pattern, Variable, children, expressions_of
-from bestbefore.query.continuous import NamedWindow, Node, Place, Places
+from bestbefore.query.continuous import NamedWindow, Node, Places
 from bestbefore.query.expressions import AGGREGATES, FUNCTIONS, Exists, operands
 from bestbefore.query.grammar.prologue import Prologue, read_name
 from bestbefore.query.grammar.tokens import (
@@ -18,7 +20,6 @@ from bestbefore.query.grammar.tokens import (
     Kind,
     Token,
     bracket_error,
-    error_at,
     split_comparison,
     tokenize,
 )
@@ -59,14 +60,15 @@ def first(name: str, *terminals: str) -> First:
 class Reader:
     """A cursor over the tokens of a query, and what reading has found out before it.
 
-    `windows` are those declared so far, None in plain SPARQL, which has none; `basic_pattern`
-    numbers the basic graph pattern that is read, None in a template.
+    `windows` are those declared so far, of which plain SPARQL, which is not continuous, has none;
+    `basic_pattern` numbers the basic graph pattern that is read, None in a template.
     """
 
     tokens: list[Token]
     prologue: Prologue = field(default_factory=Prologue)
     places: Places = field(default_factory=Places)
-    windows: dict[str, NamedWindow] | None = None
+    continuous: bool = False
+    windows: dict[str, NamedWindow] = field(default_factory=dict)
     basic_pattern: int | None = None
     position: int = 0
     _wanted: list[str] = field(default_factory=list)
@@ -77,12 +79,13 @@ class Reader:
     _taken: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, text: str, base: str | None = None) -> "Reader":
+    def of(cls, text: str, base: str | None = None, *, continuous: bool = False) -> "Reader":
         """A reader at the start of a text."""
         tokens = tokenize(text)
         variables = (read_name(token.text[1:]) for token in tokens if token.kind is Kind.VARIABLE)
         labels = (token.text[2:] for token in tokens if token.kind is Kind.BLANK)
-        return cls(tokens, Prologue(base=base), _taken=frozenset((*variables, *labels)))
+        prologue = Prologue(base=base)
+        return cls(tokens, prologue, continuous=continuous, _taken=frozenset((*variables, *labels)))
 
     @property
     def token(self) -> Token:
@@ -129,22 +132,15 @@ class Reader:
         """The token at the cursor if it is wanted; then the cursor moves on."""
         return self.take() if self.at(wanted) else None
 
-    def expect(self, wanted: str | First) -> Token:
-        """The token at the cursor, which must be what is wanted."""
+    def expect(self, wanted: str | First, described: str = "") -> Token:
+        """The token at the cursor, which must be what is wanted; messages may describe it."""
         if not self.at(wanted):
-            raise self.unexpected()
-        return self.take()
-
-    def expect_named(self, wanted: str | First, described: str) -> Token:
-        """The token at the cursor, which must be what is wanted; messages describe it."""
-        if not self.at(wanted):
-            raise self.missing(described)
+            raise self.missing(described) if described else self.unexpected()
         return self.take()
 
     def split_iri(self) -> None:
         """Read the IRI at the cursor, where only an operator can stand, as what it looks like."""
-        following = self.following
-        pieces = split_comparison(self.token, following)
+        pieces = split_comparison(self.token, self.following)
         self.tokens[self.position : self.position + 2] = pieces
 
     def unexpected(self) -> QueryError:
@@ -158,13 +154,13 @@ class Reader:
         after = f", after {self.tokens[self.position - 1]}" if self.position else ""
         expected = " or ".join(self._expected())
         wanted = f"; expected {expected}" if expected else ""
-        return error_at(token.place, f"{found}{after}{wanted}{self._correction()}")
+        return token.error(f"{found}{after}{wanted}{self._correction()}")
 
     def missing(self, described: str) -> QueryError:
         """The error that something else stands at the cursor than what is described."""
         if problem := bracket_error(self.tokens):
             return problem
-        return error_at(self.token.place, f"expected {described}, found {self.token}")
+        return self.token.error(f"expected {described}, found {self.token}")
 
     def _expected(self) -> list[str]:
         """What was asked for, in words: things, then marks, then keywords."""
@@ -185,16 +181,12 @@ class Reader:
         hint = nearest(token.terminal, known)
         return f"; {hint}" if hint.startswith("did you mean") else ""
 
-    def note(self, node: AnyNode, token: Token) -> AnyNode:
-        """A node that was read, noted with its place."""
-        return self._note(node, token.place)
+    def note(self, node: AnyNode, origin: Token | Node) -> AnyNode:
+        """A node, noted with the place of its first token or of the node that it was made of.
 
-    def note_like(self, node: AnyNode, other: Node) -> AnyNode:
-        """A node that was made of another, noted with the same place."""
-        return self._note(node, self.places.of(other))
-
-    def _note(self, node: AnyNode, place: Place | None) -> AnyNode:
-        """A node whose operators do not nest too deep."""
+        Its operators must not nest too deep.
+        """
+        place = origin.place if isinstance(origin, Token) else self.places.of(origin)
         below = (self._depths.get(id(inner), (inner, 0)) for inner in _below(node))
         depth = 1 + max((depth for _, depth in below), default=0)
         if depth > DEEPEST_OPERATORS:
@@ -204,6 +196,15 @@ class Reader:
         if place is not None:
             self.places.note(node, place)
         return node
+
+    def fold(
+        self,
+        operator: Callable[[AnyNode, AnyNode], AnyNode],
+        nodes: Iterable[AnyNode],
+        token: Token,
+    ) -> AnyNode:
+        """Nodes put together two by two from the left, each pair noted with its place."""
+        return reduce(lambda left, right: self.note(operator(left, right), token), nodes)
 
     def new_variable(self, kind: str) -> Variable:
         """A hidden variable that occurs nowhere else in the query."""
@@ -227,10 +228,8 @@ class Reader:
         if self.basic_pattern is None:
             return
         if self._owners.setdefault(token.text, self.basic_pattern) != self.basic_pattern:
-            message = (
-                f"the blank node {token.text} stands in two groups; use a variable to join them"
-            )
-            raise error_at(token.place, message)
+            message = f"the blank node {token.text} stands in two groups"
+            raise token.error(f"{message}; use a variable to join them")
 
 
 def _below(node: Node) -> tuple[Node, ...]:

@@ -21,18 +21,16 @@ from bestbefore.query.algebra import (
     Slice,
     Values,
     Variable,
-    variables,
-    visible_variables,
 )
-from bestbefore.query.conditions import conjunction
-from bestbefore.query.expressions import Expression
+from bestbefore.query.expressions import Expression, conjunction
+from bestbefore.query.grammar import terms
 from bestbefore.query.grammar.expressions import (
     Aggregates,
     Clause,
     constraint_follows,
     read_bracketted,
     read_constraint,
-    read_expression,
+    read_named,
 )
 from bestbefore.query.grammar.grouping import (
     Clauses,
@@ -43,15 +41,8 @@ from bestbefore.query.grammar.grouping import (
     taken,
 )
 from bestbefore.query.grammar.reader import Reader, first
-from bestbefore.query.grammar.terms import (
-    IRI_FIRST,
-    LITERAL_FIRST,
-    read_iri,
-    read_literal,
-    read_variable,
-    variable_of,
-)
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
+from bestbefore.query.grammar.tokens import Kind, Token
+from bestbefore.query.scope import variables, visible_variables
 from bestbefore.rdf.terms import IRI, Literal
 
 EMPTY = BGP(())
@@ -75,18 +66,14 @@ def read_sub_select(reader: Reader, group: GroupReader) -> Pattern:
     """Read [8] SubSelect."""
     clause = read_select_clause(reader, group)
     reader.accept("WHERE")
-    _, pattern = read_select_rest(reader, group, clause)
-    return pattern
+    return read_modifiers(reader, group, group(reader), clause)
 
 
 def read_select_clause(reader: Reader, group: GroupReader) -> SelectClause:
     """Read [9] SelectClause."""
     token, aggregates, items = reader.expect("SELECT"), Aggregates(), list[Item]()
-    modifier: type[Distinct | Reduced] | None = None
-    if reader.accept("DISTINCT"):
-        modifier = Distinct
-    elif reader.accept("REDUCED"):
-        modifier = Reduced
+    distinct = Distinct if reader.accept("DISTINCT") else None
+    modifier = Reduced if not distinct and reader.accept("REDUCED") else distinct
     if not reader.accept("*"):
         clause = Clause("SELECT", group, aggregates)
         items.append(_read_item(reader, clause))
@@ -97,51 +84,14 @@ def read_select_clause(reader: Reader, group: GroupReader) -> SelectClause:
 
 def _read_item(reader: Reader, clause: Clause) -> Item:
     if reader.at(Kind.VARIABLE):
-        return Item(variable_of(reader.token), None, reader.take())
-    reader.expect("(")
-    expression = read_expression(reader, clause)
-    reader.expect("AS")
-    name = reader.expect(Kind.VARIABLE)
-    reader.expect(")")
-    return Item(variable_of(name), expression, name)
+        return Item(terms.variable_of(reader.token), None, reader.take())
+    expression, name = read_named(reader, clause)
+    return Item(terms.variable_of(name), expression, name)
 
 
-def read_select_rest(
-    reader: Reader, group: GroupReader, select: SelectClause
-) -> tuple[tuple[Variable, ...], Pattern]:
-    """Read what follows SELECT from the group of its WHERE on: the columns, and all the pattern."""
-    modifiers = _read_modifiers(reader, group, group(reader), select)
-    selected = tuple(dict.fromkeys(item.variable for item in select.items))
-    projection = selected if select.items else visible_variables(modifiers.pattern)
-    pattern: Pattern = reader.note(Project(modifiers.pattern, projection), select.token)
-    pattern = reader.note(select.modifier(pattern), select.token) if select.modifier else pattern
-    return projection, modifiers.sliced(pattern)
-
-
-def read_modifiers(reader: Reader, group: GroupReader, where: Pattern) -> Pattern:
-    """Read what follows the WHERE of a query that has no SELECT clause."""
-    modifiers = _read_modifiers(reader, group, where, None)
-    return modifiers.sliced(modifiers.pattern)
-
-
-@dataclass(frozen=True, slots=True)
-class _Modifiers:
-    """A pattern with all that a projection is made of, and which of its solutions are answered."""
-
-    pattern: Pattern
-    offset: int
-    limit: int | None
-
-    def sliced(self, pattern: Pattern) -> Pattern:
-        """A pattern with OFFSET and LIMIT around it, if they leave anything out."""
-        if not self.offset and self.limit is None:
-            return pattern
-        return Slice(pattern, self.offset, self.limit)
-
-
-def _read_modifiers(
-    reader: Reader, group: GroupReader, where: Pattern, select: SelectClause | None
-) -> _Modifiers:
+def read_modifiers(
+    reader: Reader, group: GroupReader, where: Pattern, select: SelectClause | None = None
+) -> Pattern:
     """Read [18] SolutionModifier and [28] ValuesClause, after SELECT and WHERE were read."""
     aggregates = select.aggregates if select else Aggregates()
     start = reader.token
@@ -161,7 +111,16 @@ def _read_modifiers(
     pattern = _extended(reader, pattern, clauses.items, in_scope=set(variables(keys.pattern)))
     if clauses.order:
         pattern = reader.note(OrderBy(pattern, clauses.order), order_token)
-    return _Modifiers(pattern, offset, limit)
+    pattern = _projected(reader, pattern, select) if select else pattern
+    return Slice(pattern, offset, limit) if offset or limit is not None else pattern
+
+
+def _projected(reader: Reader, pattern: Pattern, select: SelectClause) -> Pattern:
+    """The pattern with the variables that SELECT lists, and DISTINCT or REDUCED around it."""
+    listed = tuple(dict.fromkeys(item.variable for item in select.items))
+    projection = listed if select.items else visible_variables(pattern)
+    projected = reader.note(Project(pattern, projection), select.token)
+    return reader.note(select.modifier(projected), select.token) if select.modifier else projected
 
 
 def _read_having(reader: Reader, clause: Clause) -> tuple[Expression, ...]:
@@ -188,7 +147,7 @@ def _read_order(reader: Reader, clause: Clause) -> tuple[OrderCondition, ...]:
 def _read_order_condition(reader: Reader, clause: Clause) -> OrderCondition:
     """Read [24] OrderCondition."""
     if reader.at(Kind.VARIABLE):
-        return OrderCondition(read_variable(reader))
+        return OrderCondition(terms.read_variable(reader))
     if reader.accept("ASC"):
         return OrderCondition(read_bracketted(reader, clause))
     if reader.accept("DESC"):
@@ -210,7 +169,7 @@ def _read_count(reader: Reader, keyword: str) -> int | None:
         return None
     token = reader.expect(Kind.NUMBER)
     if not token.text.isdecimal() or len(token.text) > _MOST_DIGITS:
-        raise error_at(token.place, f"expected a whole number, found {token}")
+        raise token.error(f"expected a whole number, found {token}")
     return int(token.text)
 
 
@@ -241,33 +200,28 @@ def _extended(
 def read_values(reader: Reader, start: Token) -> Values:
     """Read [62] DataBlock: rows of terms, each as wide as its list of variables."""
     if reader.at(Kind.VARIABLE):
-        names = [read_variable(reader)]
+        name = terms.read_variable(reader)
         reader.expect("{")
-        rows = [(value,) for value in _read_cells(reader, "}")]
-        return Values(tuple(names), tuple(rows))
-    names = _read_names(reader)
+        return Values((name,), tuple((value,) for value in _read_cells(reader, "}")))
+    names, rows = _read_names(reader), list[tuple[IRI | Literal | None, ...]]()
     for name in names:
         if names.count(name) > 1:
-            raise error_at(start.place, f"?{name.name} stands twice in the list of VALUES")
-    wide_rows: list[tuple[IRI | Literal | None, ...]] = []
+            raise start.error(f"?{name.name} stands twice in the list of VALUES")
     reader.expect("{")
     while reader.accept("("):
-        row = _read_cells(reader, ")")
-        wide_rows.append(row)
+        rows.append(row := _read_cells(reader, ")"))
         if len(row) != len(names):
-            message = (
-                f"row {len(wide_rows)} of VALUES has {len(row)} values for {len(names)} variables"
-            )
-            raise error_at(start.place, f"{message}; write UNDEF for one that is missing")
+            message = f"row {len(rows)} of VALUES has {len(row)} values for {len(names)} variables"
+            raise start.error(f"{message}; write UNDEF for one that is missing")
     reader.expect("}")
-    return Values(tuple(names), tuple(wide_rows))
+    return Values(tuple(names), tuple(rows))
 
 
 def _read_names(reader: Reader) -> list[Variable]:
     names = list[Variable]()
     reader.expect("(")
     while reader.at(Kind.VARIABLE):
-        names.append(read_variable(reader))
+        names.append(terms.read_variable(reader))
     reader.expect(")")
     return names
 
@@ -276,10 +230,10 @@ def _read_cells(reader: Reader, end: str) -> tuple[IRI | Literal | None, ...]:
     """Read [65] DataBlockValue as often as there is one, and the bracket that ends them."""
     cells: list[IRI | Literal | None] = []
     while not reader.accept(end):
-        if reader.at(IRI_FIRST):
-            cells.append(read_iri(reader))
-        elif reader.at(LITERAL_FIRST):
-            cells.append(read_literal(reader))
+        if reader.at(terms.IRI_FIRST):
+            cells.append(terms.read_iri(reader))
+        elif reader.at(terms.LITERAL_FIRST):
+            cells.append(terms.read_literal(reader))
         else:
             reader.expect("UNDEF")
             cells.append(None)

@@ -8,8 +8,6 @@ from bestbefore.rdf.terms import IRI, RDF_LANG_STRING, XSD, BlankNode, Literal
 
 IRI_FIRST = first("an IRI", Kind.IRI, Kind.NAME)
 LITERAL_FIRST = first("a literal", Kind.STRING, Kind.NUMBER, "+", "-", "TRUE", "FALSE")
-_SIGN = first("a sign", "+", "-")
-_BOOLEAN = ("TRUE", "FALSE")
 
 
 def read_variable(reader: Reader) -> Variable:
@@ -42,7 +40,7 @@ def read_literal(reader: Reader) -> Literal:
     token = reader.expect(LITERAL_FIRST)
     if token.kind is Kind.STRING:
         return _read_suffix(reader, string_value(token))
-    if token.terminal in _BOOLEAN:
+    if token.terminal in ("TRUE", "FALSE"):
         return Literal(token.text.lower(), XSD + "boolean")
     if token.kind is Kind.NUMBER:
         return number_of(token)
@@ -68,11 +66,8 @@ def number_of(token: Token, sign: str = "") -> Literal:
 def signed_number_follows(reader: Reader) -> bool:
     """Whether a sign stands at the cursor and touches a number."""
     token, following = reader.token, reader.following
-    return (
-        token.terminal in _SIGN.terminals
-        and following.kind is Kind.NUMBER
-        and token.touches(following)
-    )
+    is_sign = token.terminal in ("+", "-")
+    return is_sign and following.kind is Kind.NUMBER and token.touches(following)
 
 
 def read_blank_node(reader: Reader) -> BlankNode:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from bestbefore.errors import QueryError
 from bestbefore.query.continuous import Place
-from bestbefore.query.refusals import Refusal
+from bestbefore.query.refusals import Refusal, error_at
 from bestbefore.rdf.iris import SCHEME
 
 _LETTER = (
@@ -95,6 +95,10 @@ class Token(NamedTuple):
         """Where the token starts."""
         return Place(self.line, self.column)
 
+    def error(self, message: str) -> QueryError:
+        """The error that something is wrong where the token stands."""
+        return error_at(self.place, message)
+
     def touches(self, following: "Token") -> bool:
         """Whether nothing stands between this token and the following one."""
         return self.offset + len(self.text) == following.offset
@@ -103,12 +107,6 @@ class Token(NamedTuple):
         if self.kind is Kind.END:
             return str(self.kind)
         return repr(self.text if len(self.text) <= 30 else self.text[:29] + "…")
-
-
-def error_at(place: Place | None, message: str) -> QueryError:
-    """An error in the query at a place of its text."""
-    line, column = place or (None, None)
-    return QueryError(message, line=line, column=column)
 
 
 def tokenize(text: str) -> list[Token]:
@@ -201,15 +199,13 @@ def bracket_error(tokens: Sequence[Token]) -> QueryError | None:
             opened.append(token)
         elif token.terminal in CLOSED_BY.values():
             if not opened:
-                message = f"{token} closes nothing; remove it or open a bracket before it"
-                return error_at(token.place, message)
+                return token.error(f"{token} closes nothing; remove it or open a bracket before it")
             opening, wanted = opened[-1], CLOSED_BY[opened.pop().text]
             if token.text != wanted:
                 at = f"line {opening.line}, column {opening.column}"
                 message = f"{token} stands where {wanted!r} should close {opening} of {at}"
-                return error_at(token.place, message)
+                return token.error(message)
     if opened:
         opening = opened[-1]
-        message = f"{opening} is never closed; add {CLOSED_BY[opening.text]!r}"
-        return error_at(opening.place, message)
+        return opening.error(f"{opening} is never closed; add {CLOSED_BY[opening.text]!r}")
     return None

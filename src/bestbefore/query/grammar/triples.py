@@ -6,7 +6,6 @@ sets stay (SPARQL 1.1 section 18.2.2.4). What a path passes through is a hidden 
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import reduce
 from itertools import groupby
 
 from bestbefore.query.algebra import (
@@ -18,20 +17,13 @@ from bestbefore.query.algebra import (
     TriplePattern,
     Union,
     walk,
+    with_children,
 )
+from bestbefore.query.grammar import terms
 from bestbefore.query.grammar.paths import PATH_FIRST, Alternatives, read_alternatives
 from bestbefore.query.grammar.reader import Reader, first
-from bestbefore.query.grammar.terms import (
-    IRI_FIRST,
-    LITERAL_FIRST,
-    read_blank_node,
-    read_iri,
-    read_literal,
-    read_variable,
-)
 from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.paths import Alternative, Inverse, Link, Path, Sequence
-from bestbefore.query.rebuilding import with_children
 from bestbefore.rdf.terms import IRI, RDF, RDF_TYPE, BlankNode
 
 Step = TriplePattern | PathPattern | Union
@@ -40,7 +32,7 @@ Verb = PatternTerm | Alternatives
 TRIPLES_FIRST = first(
     "a triple",
     *(Kind.VARIABLE, Kind.BLANK, "(", "["),
-    *(*IRI_FIRST.terminals, *LITERAL_FIRST.terminals),
+    *(*terms.IRI_FIRST.terminals, *terms.LITERAL_FIRST.terminals),
 )
 _FIRST, _REST, _NIL = (IRI(RDF + name) for name in ("first", "rest", "nil"))
 
@@ -89,7 +81,7 @@ def _verb_follows(block: _Block) -> bool:
         return True
     if block.with_paths:
         return reader.at(PATH_FIRST)
-    return reader.at(IRI_FIRST) or reader.at("a")
+    return reader.at(terms.IRI_FIRST) or reader.at("a")
 
 
 def _read_property_list(block: _Block, subject: PatternTerm) -> None:
@@ -109,19 +101,19 @@ def _read_verb(block: _Block) -> Verb:
     """Read [78] Verb, or where paths may stand [84] VerbPath or [85] VerbSimple."""
     reader = block.reader
     if reader.at(Kind.VARIABLE):
-        return read_variable(reader)
-    if reader.at(IRI_FIRST) and not block.with_paths:
-        return read_iri(reader)
+        return terms.read_variable(reader)
+    if reader.at(terms.IRI_FIRST) and not block.with_paths:
+        return terms.read_iri(reader)
     if not block.with_paths:
         reader.expect("a")
         return IRI(RDF_TYPE)
     if not reader.at(PATH_FIRST):
         raise reader.unexpected()
-    alternatives = read_alternatives(reader)
-    match alternatives:
+    match read_alternatives(reader):
         case [[Link(predicate)]]:
             return predicate
-    return alternatives
+        case alternatives:
+            return alternatives
 
 
 def _read_objects(block: _Block, subject: PatternTerm, verb: Verb) -> None:
@@ -143,13 +135,13 @@ def _read_node(block: _Block) -> tuple[PatternTerm, list[Step]]:
     """Read [105] GraphNodePath: a term, and the triples inside it if it is in brackets."""
     reader = block.reader
     if reader.at(Kind.VARIABLE):
-        return read_variable(reader), []
-    if reader.at(IRI_FIRST):
-        return read_iri(reader), []
-    if reader.at(LITERAL_FIRST):
-        return read_literal(reader), []
+        return terms.read_variable(reader), []
+    if reader.at(terms.IRI_FIRST):
+        return terms.read_iri(reader), []
+    if reader.at(terms.LITERAL_FIRST):
+        return terms.read_literal(reader), []
     if reader.token.kind is Kind.BLANK:
-        return read_blank_node(reader), []
+        return terms.read_blank_node(reader), []
     if reader.token.terminal == "[":
         return _read_property_brackets(block)
     if reader.token.terminal == "(":
@@ -193,11 +185,8 @@ def _expand_all(
     sides = [_expand_sequence(subject, steps, object_, reader, token) for steps in paths]
     if len(sides) == 1:
         return sides[0]
-
-    def united(left: Pattern, right: Pattern) -> Pattern:
-        return reader.note(Union(left, right), token)
-
-    union = reduce(united, (_joined(side, reader, token) for side in sides))
+    joined = (reader.fold(Join, _patterns(side), token) for side in sides)
+    union = reader.fold(Union, joined, token)
     return [union] if isinstance(union, Union) else []
 
 
@@ -226,13 +215,6 @@ def _expand(
         case Alternative(left, right):
             return _expand_all(subject, [[left], [right]], object_, reader, token)
     return [reader.note(PathPattern(subject, path, object_), token)]
-
-
-def _joined(steps: Iterable[Step], reader: Reader, token: Token) -> Pattern:
-    def joined(left: Pattern, right: Pattern) -> Pattern:
-        return reader.note(Join(left, right), token)
-
-    return reduce(joined, _patterns(steps))
 
 
 def patterns_of(steps: list[Step], reader: Reader, token: Token) -> list[Pattern]:
@@ -270,7 +252,7 @@ def _shared_labels(patterns: list[Pattern]) -> list[str]:
 def _ends(node: Pattern) -> tuple[PatternTerm, ...]:
     match node:
         case BGP(patterns):
-            return tuple(term for triple in patterns for term in (triple.subject, triple.object))
+            return tuple(term for triple in patterns for term in triple.terms)
         case PathPattern(subject, _, object_):
             return (subject, object_)
     return ()
@@ -282,12 +264,7 @@ def _with_variables(pattern: Pattern, shared: dict[str, PatternTerm]) -> Pattern
 
     match pattern:
         case BGP(patterns):
-            return BGP(
-                tuple(
-                    TriplePattern(term(triple.subject), triple.predicate, term(triple.object))
-                    for triple in patterns
-                )
-            )
+            return BGP(tuple(TriplePattern(*map(term, triple.terms)) for triple in patterns))
         case PathPattern(subject, path, object_):
             return PathPattern(term(subject), path, term(object_))
     return with_children(pattern, lambda inner: _with_variables(inner, shared))

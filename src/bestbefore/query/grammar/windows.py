@@ -11,13 +11,22 @@ UntilNow     ::= 'FROM'? 'NOW' '-' Duration ( 'TO' 'NOW' )? ( 'STEP' | 'SLIDE' )
 from dataclasses import replace
 
 from bestbefore.errors import InputError
-from bestbefore.query.algebra import BGP, Graph, PathPattern, Pattern, Service, Window, walk
+from bestbefore.query.algebra import (
+    BGP,
+    Graph,
+    PathPattern,
+    Pattern,
+    Service,
+    Window,
+    walk,
+    with_children,
+    with_expressions,
+)
 from bestbefore.query.continuous import CountWindow, NamedWindow, TimeWindow
-from bestbefore.query.expressions import Exists, Expression
+from bestbefore.query.expressions import Exists, Expression, with_operands
 from bestbefore.query.grammar.reader import Reader, first
 from bestbefore.query.grammar.terms import IRI_FIRST
-from bestbefore.query.grammar.tokens import Kind, Token, error_at
-from bestbefore.query.rebuilding import with_children, with_expressions, with_operands
+from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.refusals import Refusal
 from bestbefore.time import parse_duration_ms
 
@@ -32,8 +41,8 @@ _AFTER_UNIT = ("STEP", "SLIDE", "TO", "TUMBLING", "AS")
 
 def read_window(reader: Reader, start: Token) -> None:
     """Read and declare `w ON s […]`; several streams stand with commas between them."""
-    name = reader.expect_named(IRI_FIRST, "the IRI of the window")
-    reader.expect_named("ON", f"ON and a stream after the window {name.text}")
+    name = reader.expect(IRI_FIRST, "the IRI of the window")
+    reader.expect("ON", f"ON and a stream after the window {name.text}")
     streams = [_read_stream_name(reader)]
     while reader.accept(","):
         streams.append(_read_stream_name(reader))
@@ -51,11 +60,11 @@ def read_default_stream(reader: Reader, start: Token, default: str | None) -> st
     if default is None:
         _declare(reader, NamedWindow(stream, (stream,), extent), start)
         return stream
-    window = _declared(reader)[default]
+    window = reader.windows[default]
     if extent != window.extent:
         raise Refusal.DIFFERENT_EXTENTS.at(start.place, "FROM STREAM with a different extent")
     streams = tuple(dict.fromkeys((*window.streams, stream)))
-    _declared(reader)[default] = widened = replace(window, streams=streams)
+    reader.windows[default] = widened = replace(window, streams=streams)
     reader.places.note(widened, start.place)
     return default
 
@@ -65,33 +74,26 @@ def read_inner_stream(reader: Reader) -> str:
     token = reader.token
     stream = _read_stream_name(reader)
     window = NamedWindow(stream, (stream,), _read_extent(reader))
-    if _declared(reader).setdefault(stream, window) != window:
+    if reader.windows.setdefault(stream, window) != window:
         construct = f"the stream <{stream}> with two different windows"
         raise Refusal.DIFFERENT_EXTENTS.at(token.place, construct)
     return stream
 
 
 def _read_stream_name(reader: Reader) -> str:
-    return reader.prologue.resolve(reader.expect_named(IRI_FIRST, "the IRI of the stream"))
-
-
-def _declared(reader: Reader) -> dict[str, NamedWindow]:
-    """The windows that are declared so far; plain SPARQL never asks for them."""
-    if reader.windows is None:
-        raise reader.unexpected()
-    return reader.windows
+    return reader.prologue.resolve(reader.expect(IRI_FIRST, "the IRI of the stream"))
 
 
 def _declare(reader: Reader, window: NamedWindow, start: Token) -> None:
-    if _declared(reader).setdefault(window.name, window) is not window:
-        raise error_at(start.place, f"the window <{window.name}> is declared twice")
+    if reader.windows.setdefault(window.name, window) is not window:
+        raise start.error(f"the window <{window.name}> is declared twice")
     reader.places.note(window, start.place)
 
 
 def _read_extent(reader: Reader) -> TimeWindow | CountWindow:
-    reader.expect_named("[", "[RANGE … STEP …] after the stream")
+    reader.expect("[", "[RANGE … STEP …] after the stream")
     extent = _read_inside(reader)
-    reader.expect_named("]", "STEP or ']' after the duration")
+    reader.expect("]", "STEP or ']' after the duration")
     return extent
 
 
@@ -110,11 +112,11 @@ def _read_inside(reader: Reader) -> TimeWindow | CountWindow:
 def _read_until_now(reader: Reader) -> TimeWindow:
     """`[NOW - 10m TO NOW SLIDE 1m]`: what other engines make of one without a slide differs."""
     reader.accept("FROM")
-    reader.expect_named("NOW", "NOW")
-    reader.expect_named("-", "- and a duration after NOW")
+    reader.expect("NOW", "NOW")
+    reader.expect("-", "- and a duration after NOW")
     width_ms = read_duration(reader, "NOW -")
     if reader.accept("TO"):
-        reader.expect_named("NOW", "NOW after TO")
+        reader.expect("NOW", "NOW after TO")
     slide_ms = _read_slide(reader)
     if slide_ms is None:
         raise reader.missing("SLIDE and a duration after the duration")
@@ -138,9 +140,9 @@ def _read_elements(reader: Reader) -> CountWindow:
 
 
 def _read_number(reader: Reader, clause: Token) -> int:
-    token = reader.expect_named(Kind.NUMBER, f"a number after {clause.text}")
+    token = reader.expect(Kind.NUMBER, f"a number after {clause.text}")
     if not token.text.isdecimal() or not 0 < int(token.text[:20]) <= _MOST_ELEMENTS:
-        raise error_at(token.place, f"{clause.text} takes a whole number above 0, not {token}")
+        raise token.error(f"{clause.text} takes a whole number above 0, not {token}")
     return int(token.text)
 
 
@@ -168,13 +170,12 @@ def _duration_ms(text: str, clause: str, token: Token) -> int:
     try:
         duration_ms = parse_duration_ms(text)
     except InputError as problem:
-        raise error_at(token.place, f"{clause}: {problem}") from None
+        raise token.error(f"{clause}: {problem}") from None
     except OverflowError:
         duration_ms = _LONGEST_MS + 1
     if not 0 < duration_ms <= _LONGEST_MS:
         extreme = "short" if duration_ms == 0 else "long"
-        message = f"{clause} {text[:30]} is too {extreme}; write it such as PT10M"
-        raise error_at(token.place, message)
+        raise token.error(f"{clause} {text[:30]} is too {extreme}; write it such as PT10M")
     return duration_ms
 
 
@@ -190,16 +191,16 @@ def enclose(pattern: Pattern, window: str, reader: Reader) -> Pattern:
     def tested(expression: Expression) -> Expression:
         if isinstance(expression, Exists):
             return Exists(below(expression.pattern), expression.negated)
-        return reader.note_like(with_operands(expression, tested), expression)
+        return reader.note(with_operands(expression, tested), expression)
 
     nodes = list(walk(pattern))
     if isinstance(pattern, Window | Service | Graph) or not any(map(_matches, nodes)):
         return pattern
     if any(isinstance(node, Window | Service | Graph) for node in nodes):
         rebuilt = with_expressions(with_children(pattern, below), tested)
-        return reader.note_like(rebuilt, pattern)
+        return reader.note(rebuilt, pattern)
     noted = next(node for node in nodes if reader.places.of(node))
-    return reader.note_like(Window(window, pattern), noted)
+    return reader.note(Window(window, pattern), noted)
 
 
 def _matches(pattern: Pattern) -> bool:

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from functools import reduce
 
-from bestbefore.query.algebra import BGP, Join, Pattern, Service
-from bestbefore.query.rebuilding import with_children
+from bestbefore.query.algebra import BGP, Join, Pattern, Service, with_children
 from bestbefore.rdf.terms import BlankNode
 
 
@@ -30,7 +29,7 @@ def merge_bgps(pattern: Pattern) -> Pattern:
 
 def _labels(pattern: BGP) -> set[str]:
     """The blank nodes of a pattern; one of the same name in another pattern is another one."""
-    terms = (term for triple in pattern.patterns for term in (triple.subject, triple.object))
+    terms = (term for triple in pattern.patterns for term in triple.terms)
     return {term.label for term in terms if isinstance(term, BlankNode)}
 
 

@@ -19,11 +19,11 @@ from bestbefore.query.algebra import (
     Values,
     Variable,
     services_of,
-    variables,
     windows_of,
+    with_children,
 )
-from bestbefore.query.rebuilding import with_children
 from bestbefore.query.rewrites.merge_bgps import join_all, join_operands
+from bestbefore.query.scope import variables
 from bestbefore.rdf.terms import BlankNode
 
 
@@ -94,9 +94,8 @@ def _users(operands: list[_Operand]) -> dict[Variable | BlankNode, list[int]]:
 
 
 def _of_triple(pattern: TriplePattern) -> _Operand:
-    terms = _terms(pattern)
-    names = frozenset(term for term in terms if isinstance(term, Variable | BlankNode))
-    return _Operand(names, _bound(*terms))
+    names = frozenset(term for term in pattern.terms if isinstance(term, Variable | BlankNode))
+    return _Operand(names, _bound(*pattern.terms))
 
 
 def _of_pattern(pattern: Pattern) -> _Operand:
@@ -109,16 +108,12 @@ def _best(pattern: Pattern) -> int:
     """The bound terms of the triple pattern that has most; given values are as good as bound."""
     match pattern:
         case BGP(triples):
-            return max((_bound(*_terms(triple)) for triple in triples), default=0)
+            return max((_bound(*triple.terms) for triple in triples), default=0)
         case PathPattern(subject, _, object_):
             return _bound(subject, object_)
         case Values():
             return 3
     return 0
-
-
-def _terms(pattern: TriplePattern) -> tuple[PatternTerm, PatternTerm, PatternTerm]:
-    return pattern.subject, pattern.predicate, pattern.object
 
 
 def _bound(*terms: PatternTerm) -> int:

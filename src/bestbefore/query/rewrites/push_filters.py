@@ -6,34 +6,29 @@ OPTIONAL or MINUS, or below a LIMIT, and not at all if it is volatile or holds E
 """
 
 from dataclasses import replace
-from typing import assert_never
 
 from bestbefore.query.algebra import (
-    BGP,
-    Distinct,
+    Binary,
     Extend,
     Filter,
     Graph,
     Group,
     Join,
+    Leaf,
     LeftJoin,
     Minus,
     OrderBy,
-    PathPattern,
     Pattern,
     Project,
-    Reduced,
+    Selection,
     Service,
     Slice,
     Union,
-    Values,
     Window,
-    variables,
+    with_children,
 )
-from bestbefore.query.certainty import certain_variables
-from bestbefore.query.conditions import conjunction, conjuncts, is_stable
-from bestbefore.query.expressions import Expression, expression_variables
-from bestbefore.query.rebuilding import with_children
+from bestbefore.query.expressions import Expression, conjunction, conjuncts, is_stable
+from bestbefore.query.scope import certain_variables, expression_variables, variables
 from bestbefore.query.select_parts import is_grouped, is_select
 
 
@@ -76,11 +71,11 @@ def _push(  # noqa: PLR0911 - one case per node
 ) -> Pattern | None:
     """A pattern with a condition somewhere below its root, if it may go there."""
     read = set(expression_variables(condition))
+    if isinstance(pattern, Leaf | Service | Slice):
+        return None
+    if isinstance(pattern, Binary):
+        return _push_aside(condition, pattern)
     match pattern:
-        case BGP() | PathPattern() | Values() | Service() | Slice():
-            return None
-        case Join() | LeftJoin() | Minus() | Union():
-            return _push_aside(condition, pattern)
         case Extend(_, variable, _) if variable in read:
             return None
         case Graph(name, _) if name in read:
@@ -91,14 +86,10 @@ def _push(  # noqa: PLR0911 - one case per node
             return None
         case Extend() | Graph() | Group() | Window():
             return replace(pattern, pattern=_settle(condition, pattern.pattern))
-        case Filter() | Project() | Distinct() | Reduced() | OrderBy():
-            return _push_through(condition, pattern)
-    assert_never(pattern)
+    return _push_through(condition, pattern)
 
 
-def _push_through(
-    condition: Expression, pattern: Filter | Project | Distinct | Reduced | OrderBy
-) -> Pattern | None:
+def _push_through(condition: Expression, pattern: Selection | Project) -> Pattern | None:
     """A pattern with a condition further down than just below its root, unless that is its WHERE.
 
     Between the clauses of a SELECT over groups no FILTER can be written.
@@ -110,7 +101,7 @@ def _push_through(
     return None if pushed is None else replace(pattern, pattern=pushed)
 
 
-def _push_aside(condition: Expression, pattern: Join | LeftJoin | Minus | Union) -> Pattern | None:
+def _push_aside(condition: Expression, pattern: Binary) -> Pattern | None:
     left, right = pattern.left, pattern.right
     match pattern:
         case Minus():

@@ -1,7 +1,6 @@
 """Operands that change nothing are left out: the empty basic graph pattern in joins and MINUS."""
 
-from bestbefore.query.algebra import BGP, Join, LeftJoin, Minus, Pattern, Service
-from bestbefore.query.rebuilding import with_children
+from bestbefore.query.algebra import BGP, Join, LeftJoin, Minus, Pattern, Service, with_children
 
 
 def remove_identities(pattern: Pattern) -> Pattern:

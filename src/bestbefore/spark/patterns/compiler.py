@@ -28,7 +28,7 @@ from bestbefore.query.algebra import (
     Window,
     expressions_of,
 )
-from bestbefore.query.conditions import is_stable, is_volatile
+from bestbefore.query.expressions import is_stable, is_volatile
 from bestbefore.spark.columns import SOLUTION, column_of
 from bestbefore.spark.expressions import condition_sql, term_sql
 from bestbefore.spark.patterns.context import Context

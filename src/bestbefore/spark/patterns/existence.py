@@ -25,16 +25,9 @@ from bestbefore.query.algebra import (
     Values,
     Variable,
     Window,
-    mentioned_variables,
 )
-from bestbefore.query.certainty import certain_variables
-from bestbefore.query.conditions import conjuncts
-from bestbefore.query.expressions import (
-    Exists,
-    Expression,
-    exists_patterns,
-    expression_variables,
-)
+from bestbefore.query.expressions import Exists, Expression, conjuncts, exists_patterns
+from bestbefore.query.scope import certain_variables, expression_variables, mentioned_variables
 from bestbefore.spark.columns import SOLUTION, column_of, variable_of
 from bestbefore.spark.expressions import Scope, condition_sql
 from bestbefore.spark.patterns.context import Context

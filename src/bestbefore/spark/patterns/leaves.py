@@ -8,7 +8,7 @@ from typing import assert_never
 from pyspark.sql import DataFrame
 
 from bestbefore.query.algebra import BGP, Pattern, PatternTerm, TriplePattern, Values, Variable
-from bestbefore.query.certainty import certain_variables
+from bestbefore.query.scope import certain_variables
 from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
 from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, TIME, column_of
 from bestbefore.spark.patterns.context import Context

@@ -1,6 +1,6 @@
 import pytest
 
-from bestbefore.query import BGP, Join, TriplePattern, Variable
+from bestbefore.query.algebra import BGP, Join, TriplePattern, Variable
 from bestbefore.query.rewrites import merge_bgps
 from bestbefore.rdf.terms import IRI, BlankNode
 

@@ -1,6 +1,16 @@
 import pytest
 
-from bestbefore.query import BGP, Extend, Filter, Join, LeftJoin, Minus, Service, Union, Variable
+from bestbefore.query.algebra import (
+    BGP,
+    Extend,
+    Filter,
+    Join,
+    LeftJoin,
+    Minus,
+    Service,
+    Union,
+    Variable,
+)
 from bestbefore.query.rewrites import remove_identities
 
 EMPTY, X = BGP(()), Variable("x")
