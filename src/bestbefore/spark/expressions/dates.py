@@ -7,7 +7,7 @@ A time without a zone is taken for UTC where it is compared (the implicit time z
 from bestbefore.rdf.lexical_forms import LEXICAL_FORMS
 from bestbefore.rdf.terms import XSD
 from bestbefore.spark.expressions import numbers
-from bestbefore.spark.sql import Cheap, has_form, let, one_of, quote
+from bestbefore.spark.sql import Cheap, has_form, let, once, one_of, quote
 from bestbefore.spark.terms import form, is_literal, suffix, type_suffix
 
 DATE_TIME, DATE = type_suffix("dateTime"), type_suffix("date")
@@ -64,16 +64,15 @@ def zone(term: Cheap) -> str:
 
 def zone_duration(term: Cheap) -> str:
     """TIMEZONE: the lexical form of the zone as a dayTimeDuration, null if there is none."""
-    return let(
-        f"nullif({zone(term)}, '')",
-        lambda text: (
-            f"CASE WHEN {text} IN ('Z', '+00:00', '-00:00') THEN 'PT0S' ELSE concat("
-            f"IF(startswith({text}, '-'), '-', ''), 'PT', "
-            + _count(f"substr({text}, 2, 2)", "H")
-            + ", "
-            + _count(f"substr({text}, 5, 2)", "M")
-            + ") END"
-        ),
+    return _duration(f"nullif({zone(term)}, '')")
+
+
+@once
+def _duration(text: Cheap) -> str:
+    hours, minutes = _count(f"substr({text}, 2, 2)", "H"), _count(f"substr({text}, 5, 2)", "M")
+    return (
+        f"CASE WHEN {text} IN ('Z', '+00:00', '-00:00') THEN 'PT0S' ELSE concat("
+        f"IF(startswith({text}, '-'), '-', ''), 'PT', {hours}, {minutes}) END"
     )
 
 

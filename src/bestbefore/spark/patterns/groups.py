@@ -110,7 +110,7 @@ def _prepared(aggregate: Aggregate, scope: Scope) -> str:
         case "SUM" | "AVG" if not aggregate.distinct:
             return number_of(value)
         case "MIN" | "MAX":
-            return let(term_of(value), sort_key)
+            return sort_key(term_of(value))
         case "GROUP_CONCAT" if not aggregate.distinct:
             return text_of(value)
     return term_of(value)
@@ -191,7 +191,7 @@ def _average_term(wrong: Cheap, kind: Cheap, exact: Cheap, double: Cheap, count:
 
 def _quotient(total: str, count: Cheap) -> str:
     zero = numbers.ZERO
-    divided = numbers.arithmetic("/", total, numbers.exact(count, numbers.INTEGER))
+    divided = numbers.arithmetic(total, numbers.exact(count, numbers.INTEGER), "/")
     return f"IF({count} = 0, {zero}, {divided})"
 
 
