@@ -8,18 +8,9 @@ further; between unknown ends it doubles the length of the paths, so rounds grow
 from dataclasses import replace
 from typing import assert_never
 
+from bestbefore.query import paths
 from bestbefore.query.algebra import PathPattern, PatternTerm, Variable
-from bestbefore.query.paths import (
-    Alternative,
-    Inverse,
-    Link,
-    NegatedSet,
-    OneOrMore,
-    Path,
-    Sequence,
-    ZeroOrMore,
-    ZeroOrOne,
-)
+from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, Literal, encode
 from bestbefore.spark.columns import EVALUATION, column_of
 from bestbefore.spark.patterns.context import Context
@@ -51,21 +42,21 @@ Ends = tuple[PatternTerm, PatternTerm]
 def _pairs(path: Path, ends: Ends, context: Context) -> Solutions:  # noqa: PLR0911 - one per node
     """The pairs of terms that a path connects, as often as it does."""
     match path:
-        case Link(predicate):
+        case paths.Link(predicate):
             return context.triples(f"p = {quote(encode(predicate))}", _FORWARD, ("s", "o"))
-        case NegatedSet(forward, backward):
+        case paths.NegatedSet(forward, backward):
             return _other_links(forward, backward, context)
-        case Inverse(inner):
+        case paths.Inverse(inner):
             return _reversed(_pairs(inner, (ends[1], ends[0]), context))
-        case Alternative(left, right):
+        case paths.Alternative(left, right):
             return union(_pairs(left, ends, context), _pairs(right, ends, context))
-        case Sequence(left, right):
+        case paths.Sequence(left, right):
             return _after(left, right, ends, context)
-        case ZeroOrOne(inner):
+        case paths.ZeroOrOne(inner):
             return distinct(union(_pairs(inner, ends, context), _same(ends, context)))
-        case OneOrMore(inner) if not can_be_empty(inner):
+        case paths.OneOrMore(inner) if not can_be_empty(inner):
             return _closed(inner, ends, context)
-        case ZeroOrMore(inner) | OneOrMore(inner):
+        case paths.ZeroOrMore(inner) | paths.OneOrMore(inner):
             return distinct(union(_closed(inner, ends, context), _same(ends, context)))
     assert_never(path)
 
@@ -181,14 +172,14 @@ def _kept(pairs: Solutions) -> Solutions:
 def can_be_empty(path: Path) -> bool:
     """Whether a path connects a term with itself without a step."""
     match path:
-        case ZeroOrMore() | ZeroOrOne():
+        case paths.ZeroOrMore() | paths.ZeroOrOne():
             return True
-        case Link() | NegatedSet():
+        case paths.Link() | paths.NegatedSet():
             return False
-        case Inverse(inner) | OneOrMore(inner):
+        case paths.Inverse(inner) | paths.OneOrMore(inner):
             return can_be_empty(inner)
-        case Sequence(left, right):
+        case paths.Sequence(left, right):
             return can_be_empty(left) and can_be_empty(right)
-        case Alternative(left, right):
+        case paths.Alternative(left, right):
             return can_be_empty(left) or can_be_empty(right)
     assert_never(path)

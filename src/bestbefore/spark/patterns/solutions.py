@@ -73,6 +73,11 @@ class Solutions:
         """The columns of variables, without blank nodes."""
         return tuple(column for column in self.names if not column.startswith("_:"))
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of variables and blank nodes, in SQL."""
+        return {column: name(column) for column in self.names}
+
     def scope(self) -> Scope:
         """What an expression over these mappings sees."""
         return Scope({variable_of(column): name(column) for column in self.variables})
@@ -122,12 +127,10 @@ class Solutions:
         """The mappings one row each: a count of equal ones becomes as many rows."""
         if MAPPINGS not in self.extras:
             return self
-        rest = [column for column in (*self.own, *self.extras, *self.names) if column != MAPPINGS]
+        extras = tuple(column for column in self.extras if column != MAPPINGS)
         copies = f"explode(sequence(1L, {name(MAPPINGS)})) AS `copy`"
-        frame = self.frame.selectExpr(copies, *quoted(rest)).drop("copy")
-        return replace(
-            self, frame=frame, extras=tuple(column for column in self.extras if column != MAPPINGS)
-        )
+        frame = self.frame.selectExpr(copies, *quoted((*self.own, *extras, *self.names)))
+        return replace(self, frame=frame.drop("copy"), extras=extras)
 
 
 def spread(solutions: Solutions) -> Solutions:
