@@ -8,18 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bestbefore.errors import InputError
-from bestbefore.query import (
-    DatasetClause,
-    OrderBy,
-    OrderCondition,
-    Pattern,
-    Project,
-    Select,
-    Slice,
-    Variable,
-    print_sparql,
-    variables,
-)
+from bestbefore.query import DatasetClause, Pattern, Variable, print_sparql, variables
+from bestbefore.query.algebra import OrderBy, OrderCondition, Project, Select, Slice
 from bestbefore.query.matching import match, substitute
 from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.rdf.terms import IRI, Key, Literal, decode, to_sparql
@@ -39,7 +29,7 @@ class ServicePattern:
     def __post_init__(self) -> None:
         if not self.variables or len(set(self.variables)) < len(self.variables):
             raise InputError(f"a SERVICE pattern needs distinct variables, not {self.variables!r}")
-        known = [each.name for each in variables(self.pattern)]
+        known = [variable.name for variable in variables(self.pattern)]
         if unknown := [name for name in self.variables if name not in known]:
             raise InputError(
                 f"the SERVICE pattern has no variable {unknown[0]!r}; it has {', '.join(known)}"

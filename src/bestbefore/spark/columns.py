@@ -31,11 +31,8 @@ TRIPLE = ("s", "p", "o")
 ELEMENTS = StructType(
     [
         StructField(TIME, LongType()),
-        StructField("s", StringType()),
-        StructField("p", StringType()),
-        StructField("o", StringType()),
-        # Where the triple came from: its stream's IRI, and a number that the triples of one event
-        # share.
+        *(StructField(part, StringType()) for part in TRIPLE),
+        # Where it came from: its stream's IRI, and a number that the triples of one event share.
         StructField(STREAM, StringType()),
         StructField(EVENT, LongType()),
     ]

@@ -151,10 +151,8 @@ class WindowContents:
 
     def seeing(self, numbers: DataFrame, window: int, *, first_only: bool = False) -> DataFrame:
         """The evaluations, `evaluation`, that see some numbers of a window, or see them first."""
-        first, last = (
-            see(window, Symbol(EVALUATION))
-            for see in (self.instants.first_seeing, self.instants.last_seeing)
-        )
+        first = self.instants.first_seeing(window, Symbol(EVALUATION))
+        last = self.instants.last_seeing(window, Symbol(EVALUATION))
         seen = f"sequence({first}, {first if first_only else last})"
         found = numbers.selectExpr(f"explode({seen}) AS {EVALUATION}")
         return found.filter(f"{EVALUATION} BETWEEN {self.first} AND {self.last}").distinct()

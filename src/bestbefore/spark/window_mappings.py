@@ -118,10 +118,7 @@ def _counted(mappings: DataFrame) -> DataFrame:
 
 def _ranges(found: Solutions, content: WindowContent) -> list[str]:
     """The range of windows of each mapping, its L in the first of them, and how many they are."""
-    if found.ranged:
-        first, last = FROM_EVALUATION, TO_EVALUATION
-    else:
-        first = last = EVALUATION
+    first, last = found.span
     lasting = f"{content.window.overlap}L"
     if TIME in found.extras:
         lasting = f"coalesce({content.remaining(first)}, {lasting})"

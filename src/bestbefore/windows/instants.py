@@ -28,11 +28,11 @@ class Instants:
         cls, shapes: Sequence[tuple[int, int]], *, earliest_ms: int, t0_ms: int | None = None
     ) -> "Instants":
         """The instants of windows of these widths and slides over a stream that begins then."""
-        if t0_ms is not None:
-            return cls(tuple(SlidingWindow(width, slide, t0_ms) for width, slide in shapes))
         return cls(
             tuple(
                 SlidingWindow.starting(width, slide, earliest_ms=earliest_ms)
+                if t0_ms is None
+                else SlidingWindow(width, slide, t0_ms)
                 for width, slide in shapes
             )
         )

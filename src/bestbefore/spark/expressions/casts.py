@@ -15,9 +15,7 @@ def cast(datatype: str, operand: Value) -> Value:
 
 def _to_string(operand: Value) -> Value:
     """A string: the characters of an IRI or literal, numbers as XPath writes them."""
-    if isinstance(operand, Strings):
-        return operand
-    if isinstance(operand, Booleans):
+    if isinstance(operand, Strings | Booleans):
         return Strings(values.text_of(operand))
     return Strings(
         let(

@@ -6,7 +6,7 @@ from bestbefore.query.expressions import Constant, Expression
 from bestbefore.rdf.terms import XSD_STRING, Literal
 from bestbefore.spark.expressions import numbers, regular_expressions, values
 from bestbefore.spark.expressions.values import ERROR, Booleans, Numbers, Strings, Terms, Value
-from bestbefore.spark.sql import Cheap, both_once, let, once
+from bestbefore.spark.sql import Cheap, both_once, let, once, quote
 from bestbefore.spark.terms import form, literal, percent_encoded, suffix
 
 Function = Callable[[Sequence[Value]], Value]
@@ -94,8 +94,7 @@ def _beside(arguments: Sequence[Value], cut: Callable[[str, str, str], str]) -> 
 def concatenated(arguments: Sequence[Value]) -> Value:
     """CONCAT: strings put together, in their language if it is the same."""
     if all(isinstance(argument, Strings) for argument in arguments):
-        return Strings(f"concat('', {', '.join(argument.sql for argument in arguments)})"
-                       if arguments else Cheap("''"))  # fmt: skip
+        return Strings(f"concat({', '.join((quote(''), *(one.sql for one in arguments)))})")
     return Terms(_put_together(f"array({', '.join(map(values.tagged_string_of, arguments))})"))
 
 

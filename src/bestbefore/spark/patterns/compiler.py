@@ -65,16 +65,19 @@ def _compile(pattern: Pattern, context: Context) -> Solutions:  # noqa: C901, PL
             # A silent service that did not answer gives a mapping that binds nothing.
             return replace(found, bound=frozenset()) if silent else found
         case algebra.Group(inner):
-            return _group(pattern, context)
+            found, scope = with_tests(_compile(inner, context), expressions_of(pattern), context)
+            return context.anchored(grouped(pattern, found, scope, context))
         case algebra.Project(inner, variables):
-            return _project(inner, variables, context)
+            names = tuple(dict.fromkeys(column_of(variable.name) for variable in variables))
+            found = _compile(inner, context.showing(names))
+            return context.anchored(found.restricted(names))
         case algebra.Distinct(inner):
             return distinct(_compile(inner, context))
         case algebra.Reduced(inner):
             return _compile(inner, context)
         case algebra.OrderBy(inner, conditions):
-            found = spread(_compile(inner, context))
-            found, scope = with_tests(found, expressions_of(pattern), context)
+            ranked = spread(_compile(inner, context))
+            found, scope = with_tests(ranked, expressions_of(pattern), context)
             return ordered(found, conditions, scope)
         case algebra.Slice(inner, offset, limit):
             return sliced(_compile(inner, context), offset, limit)
@@ -102,7 +105,7 @@ def _identified(solutions: Solutions) -> Solutions:
     """The mappings with one column that says all of them."""
     terms = ", ".join(f"coalesce({name(column)}, '')" for column in solutions.names)
     sql = f"concat_ws(chr(0), {terms})" if terms else "''"
-    return solutions.with_name(_ROW, sql, bound=True)
+    return solutions.select(solutions.columns | {_ROW: sql}, bound=solutions.bound | {_ROW})
 
 
 def _unidentified(solutions: Solutions) -> Solutions:
@@ -146,15 +149,3 @@ def _with_graph_name(found: Solutions, column: str, key: str) -> Solutions:
     keys = tuple(other for other in found.keys if other != key)
     named = found.select(columns, bound=found.bound | {column})
     return replace(named, frame=named.frame.drop(key), keys=keys)
-
-
-def _group(pattern: algebra.Group, context: Context) -> Solutions:
-    found = _compile(pattern.pattern, context)
-    found, scope = with_tests(found, expressions_of(pattern), context)
-    return context.anchored(grouped(pattern, found, scope, context))
-
-
-def _project(inner: Pattern, variables: tuple[Variable, ...], context: Context) -> Solutions:
-    names = tuple(dict.fromkeys(column_of(variable.name) for variable in variables))
-    found = _compile(inner, context.showing(names))
-    return context.anchored(found.restricted(names))

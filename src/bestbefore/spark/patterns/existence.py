@@ -41,8 +41,10 @@ def with_tests(
     flags: dict[Pattern, str] = {}
     for number, pattern in enumerate(patterns):
         flag = f"exists{number}"
-        solutions = _flagged(solutions, pattern, flag, context)
-        flags[pattern] = name(flag)
+        solutions = spread(solutions)
+        seeded, found = _seeded(solutions, pattern, context)
+        marked = flagged(seeded, found, flag).frame.drop(seeded.keys[-1])
+        solutions, flags[pattern] = replace(solutions, frame=marked), name(flag)
     solution = SOLUTION if SOLUTION in solutions.extras else None
     return solutions, replace(solutions.scope(), exists=flags, solution=solution)
 
@@ -50,18 +52,13 @@ def with_tests(
 def _tested(solutions: Solutions, test: Exists, context: Context) -> Solutions:
     choose = without_match if test.negated else with_match
     solutions = spread(solutions)
-    if _is_closed(test.pattern, _variables(solutions)):
+    outer = frozenset(Variable(variable_of(column)) for column in solutions.variables)
+    if _is_closed(test.pattern, outer):
         found = spread(context.compile(test.pattern, replace(context, seeds=None)))
         shared = [column for column in found.variables if column in solutions.names]
         return choose(solutions, found.restricted(shared))
     seeded, found = _seeded(solutions, test.pattern, context)
     return replace(solutions, frame=choose(seeded, found).frame.drop(seeded.keys[-1]))
-
-
-def _flagged(solutions: Solutions, pattern: Pattern, flag: str, context: Context) -> Solutions:
-    solutions = spread(solutions)
-    seeded, found = _seeded(solutions, pattern, context)
-    return replace(solutions, frame=flagged(seeded, found, flag).frame.drop(seeded.keys[-1]))
 
 
 def _seeded(
@@ -80,10 +77,6 @@ def _seeded(
     seeds = replace(outer, frame=frame, names=names, bound=solutions.bound & {*names}, extras=())
     found = spread(context.compile(pattern, replace(context, seeds=seeds)))
     return outer, found.select({}, bound=frozenset(), extras=())
-
-
-def _variables(solutions: Solutions) -> Names:
-    return frozenset(Variable(variable_of(column)) for column in solutions.variables)
 
 
 def _is_closed(pattern: Pattern, outer: Names) -> bool:  # noqa: C901, PLR0911 - one case per node

@@ -6,6 +6,7 @@ further; between unknown ends it doubles the length of the paths, so rounds grow
 """
 
 from dataclasses import replace
+from functools import reduce
 from typing import assert_never
 
 from bestbefore.query import paths
@@ -51,7 +52,8 @@ def _pairs(path: Path, ends: Ends, context: Context) -> Solutions:  # noqa: PLR0
         case paths.Alternative(left, right):
             return union(_pairs(left, ends, context), _pairs(right, ends, context))
         case paths.Sequence(left, right):
-            return _after(left, right, ends, context)
+            first = _pairs(left, (ends[0], _MIDDLE), context)
+            return _composed(first, _pairs(right, (_MIDDLE, ends[1]), context))
         case paths.ZeroOrOne(inner):
             return distinct(union(_pairs(inner, ends, context), _same(ends, context)))
         case paths.OneOrMore(inner) if not can_be_empty(inner):
@@ -73,17 +75,11 @@ def _other_links(
         found.append(context.triples(_none_of(forward), _FORWARD))
     if backward:
         found.append(context.triples(_none_of(backward), _BACKWARD))
-    return found[0] if len(found) == 1 else union(*found)
+    return reduce(union, found)
 
 
 def _none_of(predicates: tuple[IRI, ...]) -> str:
     return f"NOT {one_of('p', map(encode, predicates))}" if predicates else "TRUE"
-
-
-def _after(left: Path, right: Path, ends: Ends, context: Context) -> Solutions:
-    first = _pairs(left, (ends[0], _MIDDLE), context)
-    second = _pairs(right, (_MIDDLE, ends[1]), context)
-    return _composed(first, second)
 
 
 def _closed(path: Path, ends: Ends, context: Context) -> Solutions:
@@ -102,10 +98,7 @@ def _same(ends: Ends, context: Context) -> Solutions:
     if not constants:
         pairs += [context.triples("TRUE", {START: part, END: part}) for part in ("s", "o")]
         pairs += _tested(ends, context)
-    result = pairs[0]
-    for pair in pairs[1:]:
-        result = union(result, pair)
-    return distinct(spread(result))
+    return distinct(spread(reduce(union, pairs)))
 
 
 def _constant(term: str, context: Context) -> Solutions:

@@ -69,6 +69,11 @@ class Solutions:
         return (*(RANGE if self.ranged else ()), *self.keys)
 
     @property
+    def span(self) -> tuple[str, str]:
+        """The columns of the first and the last evaluation of a row."""
+        return RANGE if self.ranged else (EVALUATION, EVALUATION)
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The columns of variables, without blank nodes."""
         return tuple(column for column in self.names if not column.startswith("_:"))
@@ -93,12 +98,6 @@ class Solutions:
     def with_column(self, column: str, sql: str) -> "Solutions":
         """The mappings with a column that the frame did not have; it is no variable's."""
         return replace(self, frame=self.frame.selectExpr("*", f"{sql} AS {name(column)}"))
-
-    def with_name(self, column: str, sql: str, *, bound: bool = False) -> "Solutions":
-        """The mappings with one more variable."""
-        grown = self.with_column(column, sql)
-        known = self.bound | {column} if bound else self.bound
-        return replace(grown, names=(*self.names, column), bound=known)
 
     def restricted(self, names: Iterable[str]) -> "Solutions":
         """The mappings with exactly these variables; what was not there is null."""
