@@ -14,6 +14,7 @@ STREAM = "stream"
 EVENT = "event"
 FROM_EVALUATION = "from_evaluation"
 TO_EVALUATION = "to_evaluation"
+RANGE = (FROM_EVALUATION, TO_EVALUATION)
 MAPPINGS = "mappings"
 REMAINING = "remaining"
 FRESH = "fresh"

@@ -123,17 +123,13 @@ class WindowContents:
 
     def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
         """The wanted triples of any window, with the range of evaluations that see them."""
-        frames = [
-            self._seen(self.of(window).triples(wanted, parts), window, parts)
-            for window in range(len(self.instants.windows))
-        ]
+        frames = []
+        for window in range(len(self.instants.windows)):
+            first, last = self._range(window)
+            seen = (f"{first} AS {FROM_EVALUATION}", f"{last} AS {TO_EVALUATION}")
+            found = self.of(window).triples(wanted, parts)
+            frames.append(found.selectExpr(*parts, TIME, *seen))
         return reduce(DataFrame.unionByName, frames)
-
-    def _seen(self, triples: DataFrame, window: int, parts: Sequence[str]) -> DataFrame:
-        first, last = self._range(window)
-        return triples.selectExpr(
-            *parts, TIME, f"{first} AS {FROM_EVALUATION}", f"{last} AS {TO_EVALUATION}"
-        )
 
     def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
         """The frame partitioned by columns, unless all rows stay together."""

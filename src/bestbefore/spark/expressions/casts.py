@@ -1,4 +1,7 @@
-"""Casts to XML Schema types (SPARQL 1.1 section 17.5, XPath functions section 17.1)."""
+"""Casts to XML Schema types (SPARQL 1.1 section 17.5, XPath functions section 17.1).
+
+A cast that XPath does not have is an error.
+"""
 
 from collections.abc import Callable
 
@@ -6,11 +9,6 @@ from bestbefore.spark.expressions import comparison, dates, numbers, values
 from bestbefore.spark.expressions.values import Booleans, Numbers, Strings, Terms, Value
 from bestbefore.spark.sql import Cheap, field, has_form, if_known, let, once, quote
 from bestbefore.spark.terms import literal
-
-
-def cast(datatype: str, operand: Value) -> Value:
-    """A value of another type, an error where XPath has no cast."""
-    return _CASTS[datatype](operand)
 
 
 def _to_string(operand: Value) -> Value:
@@ -69,18 +67,16 @@ def _to_number(kind: int) -> Callable[[Value], Value]:
         return f"CASE WHEN {has_form(form, numbers.FORMS[kind])} THEN {value} END"
 
     def from_number(number: Cheap) -> str:
-        return make(_whole(_exactly(number), kind) if is_exact else numbers.double_of(number), kind)
+        if not is_exact:
+            return make(numbers.double_of(number), kind)
+        # Infinite and undefined numbers have no exact value.
+        return make(_whole(f"coalesce({number}.e, CAST({number}.d AS {target}))", kind), kind)
 
     return lambda operand: Numbers(
         _by_family(
             operand, from_string=from_text, from_number=from_number, from_boolean=from_number
         )
     )
-
-
-def _exactly(number: Cheap) -> str:
-    """The exact value of a number; infinite and undefined ones have none."""
-    return f"coalesce({number}.e, CAST({number}.d AS {numbers.EXACT}))"
 
 
 def _whole(value: str, kind: int) -> str:
@@ -126,7 +122,7 @@ def _by_family(
     )
 
 
-_CASTS: dict[str, Callable[[Value], Value]] = {
+CASTS: dict[str, Callable[[Value], Value]] = {
     "string": _to_string,
     "boolean": _to_boolean,
     **{kind: _to_number(rank) for rank, kind in enumerate(numbers.KINDS)},

@@ -8,7 +8,7 @@ from bestbefore.query import expressions as nodes
 from bestbefore.query.algebra import Pattern
 from bestbefore.query.expressions import Expression
 from bestbefore.spark.expressions import numbers, values
-from bestbefore.spark.expressions.casts import cast
+from bestbefore.spark.expressions.casts import CASTS
 from bestbefore.spark.expressions.functions import FUNCTIONS, WITH_CONSTANTS, blank_node, iri_of
 from bestbefore.spark.expressions.relations import compare, is_in
 from bestbefore.spark.expressions.values import Booleans, Numbers, Terms, Value
@@ -26,10 +26,6 @@ class Scope:
     exists: Mapping[Pattern, str] = field(default_factory=dict)
     solution: str | None = None
 
-    def variable(self, variable: str) -> str:
-        """The SQL of a variable; one that nothing binds is null."""
-        return self.variables.get(variable, Cheap(NO_TERM))
-
 
 def condition_sql(expression: Expression, scope: Scope) -> str:
     """The SQL of the effective boolean value of an expression."""
@@ -45,7 +41,7 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
     """The compiled form of an expression."""
     match expression:
         case nodes.Variable(variable):
-            return Terms(scope.variable(variable))
+            return Terms(scope.variables.get(variable, Cheap(NO_TERM)))
         case nodes.Constant(term):
             return values.constant(term)
         case nodes.Compare(op, left, right):
@@ -67,7 +63,7 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
         case nodes.Call():
             return _call(expression, scope)
         case nodes.Cast(datatype, operand):
-            return cast(datatype, value_of(operand, scope))
+            return CASTS[datatype](value_of(operand, scope))
         case nodes.Exists(pattern, negated):
             flag = scope.exists[pattern]
             return Booleans(f"(NOT {flag})" if negated else flag)

@@ -1,6 +1,7 @@
 """The built-in functions of SPARQL, by name."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from bestbefore.query.expressions import Expression
 from bestbefore.spark import terms
@@ -16,10 +17,6 @@ def _of_term(kind: Callable[[str], Value], part: Callable[[Cheap], str]) -> Func
 
 def _of_number(function: str) -> Function:
     return lambda arguments: Numbers(numbers.changed(values.number_of(arguments[0]), function))
-
-
-def _of_date(part: str) -> Function:
-    return _of_term(Numbers, lambda term: dates.number_part(part, term))
 
 
 def _is_numeric(term: Cheap) -> str:
@@ -50,10 +47,10 @@ def _zone_duration(term: Cheap) -> str:
     return terms.literal(dates.zone_duration(term), quote(terms.type_suffix("dayTimeDuration")))
 
 
-def _now(arguments: Sequence[Value]) -> Value:  # noqa: ARG001
-    """The time at which Spark began the job: one instant for all of its rows and windows."""
-    written = "date_format(current_timestamp(), \"yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'\")"
-    return Terms(terms.literal(written, quote(dates.DATE_TIME)))
+# The time at which Spark began the job: one instant for all of its rows and windows.
+_NOW = terms.literal(
+    "date_format(current_timestamp(), \"yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'\")", quote(dates.DATE_TIME)
+)
 
 
 def iri_of(argument: Value, base: str | None) -> Value:
@@ -104,10 +101,10 @@ FUNCTIONS: dict[str, Function] = {
     "STRLANG": strings.tagged,
     "STRDT": strings.typed,
     **{function: _of_number(function) for function in ("ABS", "CEIL", "FLOOR", "ROUND")},
-    **{part: _of_date(part) for part in ("YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS")},
+    **{part: _of_term(Numbers, partial(dates.number_part, part)) for part in dates.PARTS},
     "TZ": _of_term(Strings, dates.zone),
     "TIMEZONE": _of_term(Terms, _zone_duration),
-    "NOW": _now,
+    "NOW": lambda _: Terms(_NOW),
     "RAND": lambda _: Numbers(numbers.inexact("rand()", numbers.DOUBLE)),
     "UUID": lambda _: Terms("concat('<urn:uuid:', uuid(), '>')"),
     "STRUUID": lambda _: Strings("uuid()"),

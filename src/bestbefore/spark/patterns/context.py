@@ -9,9 +9,9 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.query.algebra import Pattern, Service, Variable, Window
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.columns import EVALUATION, GRAPH, TIME, TRIPLE
+from bestbefore.spark.columns import EVALUATION, GRAPH, RANGE, TIME, TRIPLE
 from bestbefore.spark.patterns.joins import join
-from bestbefore.spark.patterns.solutions import RANGE, Solutions
+from bestbefore.spark.patterns.solutions import Solutions
 from bestbefore.spark.sql import aliased, name, quote
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, TIME, variable_of
+from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, RANGE, TIME, variable_of
 from bestbefore.spark.expressions import Scope
-from bestbefore.spark.patterns.solutions import ABSENT, RANGE, Solutions, spread
+from bestbefore.spark.patterns.solutions import ABSENT, Solutions, spread
 from bestbefore.spark.sql import Cheap, aliased, all_of, name
 
 _COMBINED = {

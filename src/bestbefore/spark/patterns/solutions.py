@@ -25,20 +25,10 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
-from bestbefore.spark.columns import (
-    EVALUATION,
-    FRESH,
-    FROM_EVALUATION,
-    MAPPINGS,
-    POSITION,
-    TIME,
-    TO_EVALUATION,
-    variable_of,
-)
+from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, POSITION, RANGE, TIME, variable_of
 from bestbefore.spark.expressions import Scope
 from bestbefore.spark.sql import NO_TERM, aliased, name, quoted
 
-RANGE = (FROM_EVALUATION, TO_EVALUATION)
 # What an extra column is where a frame does not have it.
 ABSENT = {
     TIME: "CAST(NULL AS BIGINT)",
@@ -137,7 +127,7 @@ def spread(solutions: Solutions) -> Solutions:
     if not solutions.ranged:
         return solutions
     rest = (*solutions.keys, *solutions.extras, *solutions.names)
-    windows = f"explode(sequence({FROM_EVALUATION}, {TO_EVALUATION})) AS {EVALUATION}"
+    windows = f"explode(sequence({', '.join(RANGE)})) AS {EVALUATION}"
     frame = solutions.frame.selectExpr(windows, *quoted(rest))
     return replace(solutions, frame=frame, keys=(EVALUATION, *solutions.keys), ranged=False)
 
