@@ -14,12 +14,12 @@ import pyarrow as pa
 import pyoxigraph as ox
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, StructField, StructType
 
 from bestbefore.rdf.documents import Triple, encoded_triples
 from bestbefore.spark import ntriples
 from bestbefore.spark.columns import EVENT
-from bestbefore.spark.intake import TRIPLES
+from bestbefore.spark.intake import TRIPLE_TYPE, TRIPLES
 
 Payload = Literal["ntriples", "nquads", "turtle", "trig", "json-ld"]
 PAYLOADS: tuple[Payload, ...] = get_args(Payload)
@@ -31,7 +31,6 @@ _FORMATS = {
     "json-ld": ox.RdfFormat.JSON_LD,
 }
 SYNTAX = {payload: kind.name for payload, kind in _FORMATS.items()}
-_TRIPLE = StructType([StructField(name, StringType()) for name in "spo"])
 # The parser goes down recursively, and beyond some thousand levels it takes its process with it.
 _DEEPEST = 500
 _LEVELS = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<down>[\[{])|(?P<up>[\]}])', re.DOTALL)
@@ -77,7 +76,7 @@ def _is_parsable(document: str, payload: Payload) -> bool:
 
 
 def _with_parsed(events: DataFrame, document: str, payload: Payload) -> DataFrame:
-    schema = StructType([*events.schema.fields, StructField(TRIPLES, ArrayType(_TRIPLE))])
+    schema = StructType([*events.schema.fields, StructField(TRIPLES, ArrayType(TRIPLE_TYPE))])
 
     def parse(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -39,17 +39,12 @@ def form(literal: Cheap, ending: str) -> Cheap:
     return Cheap(f"substr({literal}, 2, length({literal}) - 2 - length({ending}))")
 
 
-def iri_text(iri: Cheap) -> str:
-    """The characters of an IRI."""
-    return f"substr({iri}, 2, length({iri}) - 2)"
-
-
 @once
 def text(term: Cheap) -> str:
     """The result of STR: a literal's lexical form or an IRI's characters."""
     return (
         f"CASE WHEN {is_literal(term)} THEN {form(term, suffix(term))} "
-        f"WHEN {is_iri(term)} THEN {iri_text(term)} END"
+        f"WHEN {is_iri(term)} THEN substr({term}, 2, length({term}) - 2) END"
     )
 
 

@@ -24,6 +24,11 @@ from bestbefore.spark.terms import literal, text
 # Whether a row is a mapping, and not only there for an evaluation without any.
 _PRESENT = "present"
 _TOLERANT = ("COUNT", "SAMPLE")
+_CARRIED = {
+    TIME: f"max({TIME})",
+    # That all units behind a group are fresh: rows of one unit share one value, which counts once.
+    FRESH: f"aggregate(collect_set({FRESH}), 1D, (product, share) -> product * share)",
+}
 
 
 def grouped(group: Group, solutions: Solutions, scope: Scope, context: Context) -> Solutions:
@@ -39,8 +44,7 @@ def grouped(group: Group, solutions: Solutions, scope: Scope, context: Context) 
     by = tuple(column_of(key.name) for key in group.keys)
     extras = tuple(column for column in (TIME, FRESH) if column in solutions.extras)
     parts, results = _summaries(group, solutions)
-    carried = {TIME: f"max({name(TIME)})", FRESH: _freshness(FRESH)}
-    parts |= {column: carried[column] for column in extras}
+    parts |= {column: _CARRIED[column] for column in extras}
     own = (*solutions.keys, *by)
     found = rows.groupBy(*quoted(own)).agg(*map(F.expr, aliased(parts) or ["1 AS `one`"]))
     frame = found.selectExpr(*quoted((*own, *extras)), *aliased(results))
@@ -116,14 +120,6 @@ def _prepared(aggregate: Aggregate, scope: Scope) -> str:
         case "GROUP_CONCAT" if not aggregate.distinct:
             return text_of(value)
     return term_of(value)
-
-
-def _freshness(column: str) -> str:
-    """The probability that a group is fresh: that all units behind it are.
-
-    Rows of one unit share one probability, so each value counts once.
-    """
-    return f"aggregate(collect_set({name(column)}), 1D, (product, share) -> product * share)"
 
 
 def _counted(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summary:

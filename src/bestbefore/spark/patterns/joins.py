@@ -134,9 +134,10 @@ def _combined(column: str, left: Solutions, right: Solutions) -> str:
 
 
 def _value(column: str, left: Solutions, right: Solutions) -> str:
-    if column not in right.names or column in left.bound:
-        return name(column) if column in left.names else _other(column)
-    return f"coalesce({name(column)}, {_other(column)})" if column in left.names else _other(column)
+    if column not in left.names:
+        return _other(column)
+    certain = column not in right.names or column in left.bound
+    return name(column) if certain else f"coalesce({name(column)}, {_other(column)})"
 
 
 def _merged_scope(left: Solutions, right: Solutions) -> Scope:

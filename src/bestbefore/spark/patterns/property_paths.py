@@ -118,7 +118,7 @@ def _tested(ends: Ends, context: Context) -> list[Solutions]:
     for column in (one for one in names if one in seeds.names):
         known = seeds.frame.filter(f"{name(column)} IS NOT NULL")
         pair = aliased({START: name(column), END: name(column)})
-        found.append(Solutions(known.selectExpr(*quoted(keys), *pair), (START, END), _BOTH, keys))
+        found.append(Solutions(known.selectExpr(*quoted(keys), *pair), _PAIR, _BOTH, keys))
     return found
 
 
