@@ -16,8 +16,8 @@ _DATE_TIME_FORM, _DATE_FORM = (LEXICAL_FORMS[XSD + kind].pattern for kind in ("d
 # The parts of what has one of these forms.
 _DAY, _CLOCK, _ZONE = r"(-?\d+)-(\d\d)-(\d\d)", r"T(\d\d):(\d\d):([\d.]+)", r"(Z|[+-]\d\d:\d\d)?"
 _PARTS = quote(f"^{_DAY}(?:{_CLOCK})?{_ZONE}$")
-PARTS = ("YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS")
-_GROUPS = {part: number for number, part in enumerate((*PARTS, "TZ"), start=1)}
+NUMBER_PARTS = ("YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS")
+_GROUPS = {part: number for number, part in enumerate((*NUMBER_PARTS, "TZ"), start=1)}
 
 
 def instant(text: Cheap) -> str:
@@ -52,7 +52,7 @@ def text_of_kinds(term: Cheap, suffixes: tuple[str, ...]) -> str:
 
 def number_part(name: str, term: Cheap) -> str:
     """YEAR, MONTH, DAY, HOURS, MINUTES or SECONDS of a dateTime; the first three of a date, too."""
-    kinds = (DATE_TIME,) if name in PARTS[3:] else (DATE_TIME, DATE)
+    kinds = (DATE_TIME,) if name in NUMBER_PARTS[3:] else (DATE_TIME, DATE)
     kind = numbers.DECIMAL if name == "SECONDS" else numbers.INTEGER
     return numbers.exact(_part(name, term, kinds), kind)
 

@@ -101,7 +101,7 @@ FUNCTIONS: dict[str, Function] = {
     "STRLANG": strings.tagged,
     "STRDT": strings.typed,
     **{function: _of_number(function) for function in ("ABS", "CEIL", "FLOOR", "ROUND")},
-    **{part: _of_term(Numbers, partial(dates.number_part, part)) for part in dates.PARTS},
+    **{part: _of_term(Numbers, partial(dates.number_part, part)) for part in dates.NUMBER_PARTS},
     "TZ": _of_term(Strings, dates.zone),
     "TIMEZONE": _of_term(Terms, _zone_duration),
     "NOW": lambda _: Terms(_NOW),
