@@ -4,21 +4,15 @@ import asyncio
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from types import TracebackType
 from typing import Self
 
 from bestbefore.errors import ServiceError
 from bestbefore.rdf.terms import Key, Row
+from bestbefore.service import request
 from bestbefore.service.endpoint import Call, Endpoint, Sleep
 from bestbefore.service.loop import LoopThread
 from bestbefore.service.reply import NoAnswerError, read_rows
-from bestbefore.service.request import (
-    ServicePattern,
-    load_query,
-    refresh_query,
-    refusal,
-    single_query,
-)
+from bestbefore.service.request import ServicePattern
 from bestbefore.service.service import Fetched, Loaded
 from bestbefore.service.settings import ClientSettings
 from bestbefore.time import Clock, monotonic_s, wall_clock_ms
@@ -65,12 +59,7 @@ class SparqlClient:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def load(self) -> Loaded:
@@ -86,7 +75,7 @@ class SparqlClient:
     def fetch(self, keys: Sequence[Key], *, requests_allowed: int | None = None) -> Fetched:
         """Return the current rows of the units; trouble puts units in `failed` and never raises."""
         started, fetch = monotonic_s(), _Fetch(Call(requests_allowed))
-        refusals = {key: refusal(self._pattern, key) for key in keys}
+        refusals = {key: request.refusal(self._pattern, key) for key in keys}
         sendable = [key for key, why in refusals.items() if why is None]
         if sendable:
             try:
@@ -116,7 +105,7 @@ class SparqlClient:
 
     async def _page(self, call: Call, *, offset: int) -> list[Row]:
         limit = self._settings.page_rows
-        query = load_query(self._pattern, limit=limit, offset=offset)
+        query = request.load_query(self._pattern, limit=limit, offset=offset)
         reply = await self._endpoint.ask(query, call, timeout_s=self._settings.load_timeout_s)
         return read_rows(
             reply, self._pattern.variables, max_rows=self._settings.max_rows, limit=limit
@@ -162,7 +151,7 @@ class SparqlClient:
     async def _ask_units(self, keys: Sequence[Key], fetch: _Fetch) -> dict[Key, list[Row]]:
         if self._settings.units_per_request == 1 or not self._pattern.key:
             return await self._ask_single(keys[0], fetch.call)
-        query = refresh_query(self._pattern, keys)
+        query = request.refresh_query(self._pattern, keys)
         rows = await self._rows(query, self._pattern.variables, fetch.call)
         columns = [self._pattern.variables.index(name) for name in self._pattern.key]
         found: dict[Key, list[Row]] = {}
@@ -178,7 +167,7 @@ class SparqlClient:
     async def _ask_single(self, key: Key, call: Call) -> dict[Key, list[Row]]:
         others = self._pattern.others
         known = dict(zip(self._pattern.key, key, strict=True))
-        rows = await self._rows(single_query(self._pattern, key), others, call)
+        rows = await self._rows(request.single_query(self._pattern, key), others, call)
         named = [{**known, **dict(zip(others, row, strict=True))} for row in rows]
         whole = [tuple(row[name] for name in self._pattern.variables) for row in named]
         return {key: whole} if whole else {}

@@ -38,7 +38,7 @@ class ServicePattern:
     def __post_init__(self) -> None:
         if not self.variables or len(set(self.variables)) < len(self.variables):
             raise InputError(f"a SERVICE pattern needs distinct variables, not {self.variables!r}")
-        known = [each.name for each in variables(self.pattern)]
+        known = [variable.name for variable in variables(self.pattern)]
         if unknown := [name for name in self.variables if name not in known]:
             raise InputError(
                 f"the SERVICE pattern has no variable {unknown[0]!r}; it has {', '.join(known)}"

@@ -13,17 +13,8 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.query import ContinuousQuery, QueryPlan
-from bestbefore.query.algebra import (
-    Ask,
-    Construct,
-    Describe,
-    Form,
-    PatternTerm,
-    Select,
-    TriplePattern,
-    Variable,
-)
+from bestbefore.query import ContinuousQuery, QueryPlan, algebra
+from bestbefore.query.algebra import Form, PatternTerm, TriplePattern, Variable
 from bestbefore.rdf.terms import BlankNode, encode
 from bestbefore.spark import terms
 from bestbefore.spark.columns import (
@@ -46,7 +37,7 @@ from bestbefore.spark.static_graphs import StaticGraphs
 from bestbefore.windows import Timeline
 
 _TRIPLE = ("subject", "predicate", "object")
-_NO_TRIPLE = "named_struct(" + ", ".join(f"'{each}', {NO_TERM}" for each in _TRIPLE) + ")"
+_NO_TRIPLE = "named_struct(" + ", ".join(f"'{part}', {NO_TERM}" for part in _TRIPLE) + ")"
 _BOOLEAN = "boolean"
 
 
@@ -68,19 +59,14 @@ def joined_rows(  # noqa: PLR0913 - what an answer is made of
     ]
     dataset = Dataset(windows=windows, services=services, origin=lambda: due)
     if static is not None:
-        span = contents.first, contents.last
-        dataset = replace(
-            dataset,
-            graph=static.default_graph(*span),
-            named=static.named_graphs(*span),
-            graph_names=static.names,
-        )
+        graph, named = static.during(contents.first, contents.last)
+        dataset = replace(dataset, graph=graph, named=named, graph_names=static.names)
     return answer_rows(compile_pattern(plan.around, dataset), query.form, contents)
 
 
 def due_frame(spark: SparkSession, due: list[int], timeline: Timeline) -> DataFrame:
     """The due evaluations as a DataFrame: their numbers, times, and when their windows open."""
-    spans = [timeline.window(each) for each in due]
+    spans = [timeline.window(evaluation) for evaluation in due]
     table = pa.table(
         {
             EVALUATION: pa.array(due, pa.int64()),
@@ -98,13 +84,13 @@ def answer_rows(solutions: DataFrame, form: Form, graph: TripleSource | None = N
     `graph` holds what DESCRIBE describes.
     """
     match form:
-        case Select(projection):
+        case algebra.Select(projection):
             return _select(solutions, [column_of(variable.name) for variable in projection])
-        case Construct(template):
+        case algebra.Construct(template):
             return _construct(solutions, template)
-        case Ask():
+        case algebra.Ask():
             return solutions.selectExpr(*_own(solutions), f"TRUE AS {_BOOLEAN}")
-        case Describe(described):
+        case algebra.Describe(described):
             assert graph is not None  # noqa: S101 - whoever answers knows the data
             return _describe(solutions, described, graph)
     assert_never(form)

@@ -124,7 +124,7 @@ class _Judgement:
             F.expr(f"count_if({self._element} AND ({self.needed})) AS needed"),
             F.expr(f"count_if(reason IS NULL AND {self._late}) AS late"),
             F.expr(f"count_if(reason IS NULL AND time > {self.horizon_ms}) AS ahead"),
-            F.expr("count_if(reason IS NOT NULL) AS bad"),
+            F.expr(f"count_if(reason IS NOT NULL OR time > {self.horizon_ms}) AS quarantined"),
             F.expr(f"min(CASE WHEN {self._element} THEN time END) AS earliest"),
             F.expr(f"max(CASE WHEN {self._element} THEN time END) AS latest"),
             *(self._latest_of(number, name) for number, name in enumerate(self.streams)),
@@ -150,12 +150,9 @@ class _Judgement:
 
 def _intake(metrics: dict[str, int | None], streams: tuple[str, ...]) -> Intake:
     times = {name: metrics[f"latest{number}"] for number, name in enumerate(streams)}
+    counts = ("elements", "needed", "late", "ahead", "quarantined")
     return Intake(
-        elements=metrics["elements"] or 0,
-        needed=metrics["needed"] or 0,
-        late=metrics["late"] or 0,
-        ahead=metrics["ahead"] or 0,
-        quarantined=(metrics["bad"] or 0) + (metrics["ahead"] or 0),
+        **{name: metrics[name] or 0 for name in counts},
         earliest_ms=metrics["earliest"],
         latest_ms=metrics["latest"],
         latest_of={name: time for name, time in times.items() if time is not None},

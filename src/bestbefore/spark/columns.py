@@ -14,6 +14,7 @@ STREAM = "stream"
 EVENT = "event"
 FROM_EVALUATION = "from_evaluation"
 TO_EVALUATION = "to_evaluation"
+RANGE = (FROM_EVALUATION, TO_EVALUATION)
 MAPPINGS = "mappings"
 REMAINING = "remaining"
 FRESH = "fresh"
@@ -31,11 +32,8 @@ TRIPLE = ("s", "p", "o")
 ELEMENTS = StructType(
     [
         StructField(TIME, LongType()),
-        StructField("s", StringType()),
-        StructField("p", StringType()),
-        StructField("o", StringType()),
-        # Where the triple came from: its stream's IRI, and a number that the triples of one event
-        # share.
+        *(StructField(part, StringType()) for part in TRIPLE),
+        # Where it came from: its stream's IRI, and a number that the triples of one event share.
         StructField(STREAM, StringType()),
         StructField(EVENT, LongType()),
     ]

@@ -123,17 +123,13 @@ class WindowContents:
 
     def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
         """The wanted triples of any window, with the range of evaluations that see them."""
-        frames = [
-            self._seen(self.of(window).triples(wanted, parts), window, parts)
-            for window in range(len(self.instants.windows))
-        ]
+        frames = []
+        for window in range(len(self.instants.windows)):
+            first, last = self._range(window)
+            seen = (f"{first} AS {FROM_EVALUATION}", f"{last} AS {TO_EVALUATION}")
+            found = self.of(window).triples(wanted, parts)
+            frames.append(found.selectExpr(*parts, TIME, *seen))
         return reduce(DataFrame.unionByName, frames)
-
-    def _seen(self, triples: DataFrame, window: int, parts: Sequence[str]) -> DataFrame:
-        first, last = self._range(window)
-        return triples.selectExpr(
-            *parts, TIME, f"{first} AS {FROM_EVALUATION}", f"{last} AS {TO_EVALUATION}"
-        )
 
     def spread_by(self, frame: DataFrame, *columns: str) -> DataFrame:
         """The frame partitioned by columns, unless all rows stay together."""
@@ -151,10 +147,8 @@ class WindowContents:
 
     def seeing(self, numbers: DataFrame, window: int, *, first_only: bool = False) -> DataFrame:
         """The evaluations, `evaluation`, that see some numbers of a window, or see them first."""
-        first, last = (
-            see(window, Symbol(EVALUATION))
-            for see in (self.instants.first_seeing, self.instants.last_seeing)
-        )
+        first = self.instants.first_seeing(window, Symbol(EVALUATION))
+        last = self.instants.last_seeing(window, Symbol(EVALUATION))
         seen = f"sequence({first}, {first if first_only else last})"
         found = numbers.selectExpr(f"explode({seen}) AS {EVALUATION}")
         return found.filter(f"{EVALUATION} BETWEEN {self.first} AND {self.last}").distinct()

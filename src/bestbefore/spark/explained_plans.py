@@ -6,14 +6,8 @@ from itertools import zip_longest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from bestbefore.query import (
-    ContinuousQuery,
-    CountWindow,
-    NamedWindow,
-    QueryPlan,
-    ServicePlan,
-    TimeWindow,
-)
+from bestbefore.query import ContinuousQuery, QueryPlan, ServicePlan
+from bestbefore.query.continuous import CountWindow, NamedWindow, TimeWindow
 from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.answers import evaluations, joined_rows
 from bestbefore.spark.columns import AT, ELEMENTS, EVALUATION, FRESH, OPENING, TRIPLE, column_of
@@ -33,8 +27,8 @@ _KEPT = "InMemoryRelation"
 def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan) -> Sections:
     """The Spark plans of the two jobs, over stand-ins for buffer, view and due windows."""
     session = tune(spark.newSession())
-    instants = Instants(tuple(_stand_in(each.window) for each in plan.windows))
-    streams = tuple(each.window.streams for each in plan.windows)
+    instants = Instants(tuple(_stand_in(clause.window) for clause in plan.windows))
+    streams = tuple(clause.window.streams for clause in plan.windows)
     contents = WindowContents(_table(session, ELEMENTS), instants, streams, 1, 1)
     windows = window_mappings(plan, contents)
     # Job B reads the mappings that job A kept.
@@ -46,7 +40,7 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
             plan,
             contents,
             mappings=windows.mappings,
-            slices=[_table(session, _slice_schema(each)) for each in plan.services],
+            slices=[_table(session, _slice_schema(service)) for service in plan.services],
             due=due,
             static=_static(session, query),
         )
@@ -71,16 +65,16 @@ def _static(session: SparkSession, query: ContinuousQuery) -> StaticGraphs:
     return StaticGraphs(
         default=_table(session, _texts(TRIPLE)),
         named=_table(session, _texts(("g", *TRIPLE))),
-        names=tuple(encode(IRI(each)) for each in query.named_graphs),
+        names=tuple(encode(IRI(graph)) for graph in query.named_graphs),
     )
 
 
 def _texts(columns: Iterable[str]) -> str:
-    return ", ".join(f"{name(each)} STRING" for each in columns)
+    return ", ".join(f"{name(column)} STRING" for column in columns)
 
 
 def _slice_schema(plan: ServicePlan) -> str:
-    texts = _texts(column_of(each.name) for each in plan.variables)
+    texts = _texts(column_of(variable.name) for variable in plan.variables)
     return f"{EVALUATION} BIGINT, {FRESH} DOUBLE, {texts}"
 
 

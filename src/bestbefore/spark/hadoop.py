@@ -1,6 +1,7 @@
 """Storage on any file system that Spark can reach, through Hadoop's file system API."""
 
 import uuid
+from contextlib import closing
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -34,21 +35,15 @@ class HadoopStorage:
         path = self._path(name)
         if not self._files.exists(path):
             return None
-        stream = self._files.open(path)
-        try:
+        with closing(self._files.open(path)) as stream:
             return bytes(stream.readAllBytes())
-        finally:
-            stream.close()
 
     def write(self, name: str, content: bytes) -> None:
         """Write beside the file, then rename over it."""
         target, draft = self._path(name), self._path(f"{name}.{uuid.uuid4().hex}.draft")
-        stream = self._files.create(draft, True)  # noqa: FBT003 - Java has no keywords
-        try:
+        with closing(self._files.create(draft, True)) as stream:  # noqa: FBT003 - Java has no keywords
             stream.write(bytearray(content))
             stream.hsync()
-        finally:
-            stream.close()
         self._context.rename(draft, target, self._overwrite)
 
     def names(self, folder: str) -> list[str]:

@@ -9,15 +9,16 @@ from typing import Literal
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.types import StringType, StructField, StructType
 
-from bestbefore.spark.columns import EVENT, TIME
+from bestbefore.spark.columns import EVENT, TIME, TRIPLE
 
 TimestampUnit = Literal["ms", "s", "us", "ns"]
 
 STAMP = "stamp"
 TRIPLES = "triples"
 REASON = "reason"
-TRIPLE_TYPE = "struct<s:string,p:string,o:string>"
+TRIPLE_TYPE = StructType([StructField(part, StringType()) for part in TRIPLE])
 
 _NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 # As many digits as give no time beyond the year 33658.

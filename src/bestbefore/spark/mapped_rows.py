@@ -11,21 +11,8 @@ from functools import reduce
 from operator import or_
 from typing import assert_never
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, types
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import (
-    ArrayType,
-    BinaryType,
-    DataType,
-    DecimalType,
-    DoubleType,
-    FloatType,
-    MapType,
-    StringType,
-    StructType,
-    TimestampType,
-    VariantType,
-)
 
 from bestbefore.errors import InputError, nearest
 from bestbefore.rdf.lexical_forms import LEXICAL_FORMS, LexicalForm
@@ -160,27 +147,27 @@ def _fits(value: Column, form: LexicalForm) -> Column:
     return fits
 
 
-def _is_text(kind: DataType) -> bool:
+def _is_text(kind: types.DataType) -> bool:
     """Whether a column of the type holds bytes that may be no UTF-8."""
-    return isinstance(kind, StringType | BinaryType)
+    return isinstance(kind, types.StringType | types.BinaryType)
 
 
-def _text_of(name: str, kind: DataType) -> Column:
+def _text_of(name: str, kind: types.DataType) -> Column:
     """The values of a column as XML Schema writes them, whatever the session's settings are."""
     column = F.col(quoted(name))
     match kind:
-        case StringType() | BinaryType():
+        case types.StringType() | types.BinaryType():
             return F.make_valid_utf8(column.cast("string"))
-        case TimestampType():
+        case types.TimestampType():
             # A plain cast would write the session's own time zone.
             utc = F.expr(f"timestampadd(MICROSECOND, unix_micros({quoted(name)}), {_EPOCH})")
             local = F.replace(utc.cast("string"), F.lit(" "), F.lit("T"))
             return F.concat(local, F.lit("Z"))
-        case DecimalType():
+        case types.DecimalType():
             # A plain cast may write an exponent.
             return F.replace(F.format_number(column, kind.scale), F.lit(","), F.lit(""))
-        case FloatType() | DoubleType():
+        case types.FloatType() | types.DoubleType():
             return F.replace(column.cast("string"), F.lit("Infinity"), F.lit("INF"))
-        case ArrayType() | MapType() | StructType() | VariantType():
+        case types.ArrayType() | types.MapType() | types.StructType() | types.VariantType():
             return F.to_json(column)
     return column.cast("string")

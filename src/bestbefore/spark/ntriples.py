@@ -91,29 +91,10 @@ def _unescape(escaped: Column) -> Column:
 
 
 def _unescape_piece(piece: Column) -> Column:
-    character = F.when(
-        piece.rlike(rf"^(?:{_UCHAR})$"),
-        _character(F.conv(piece.substr(F.lit(3), F.lit(8)), 16, 10).cast("int")),
-    )
+    digits = F.lpad(piece.substr(F.lit(3), F.lit(8)), 8, "0")
+    code_point = F.decode(F.unhex(digits), "UTF-32")
+    character = F.when(piece.rlike(rf"^(?:{_UCHAR})$"), code_point)
     for letter, meaning in _LETTERS.items():
         character = character.when(piece == f"\\{letter}", meaning)
     character = character.when(piece.startswith("\\"), piece.substr(F.lit(2), F.lit(1)))
     return character.otherwise(piece)
-
-
-def _character(code: Column) -> Column:
-    """The character of a code point, made from its UTF-8 bytes as Spark has no such function."""
-
-    def tail(shift: int) -> Column:
-        return F.hex(F.lit(0x80).bitwiseOR(F.shiftright(code, shift).bitwiseAND(0x3F)))
-
-    def head(mark: int, shift: int) -> Column:
-        return F.hex(F.lit(mark).bitwiseOR(F.shiftright(code, shift)))
-
-    digits = (
-        F.when(code < 0x80, F.lpad(F.hex(code), 2, "0"))
-        .when(code < 0x800, F.concat(head(0xC0, 6), tail(0)))
-        .when(code < 0x10000, F.concat(head(0xE0, 12), tail(6), tail(0)))
-        .otherwise(F.concat(head(0xF0, 18), tail(12), tail(6), tail(0)))
-    )
-    return F.decode(F.unhex(digits), "UTF-8")

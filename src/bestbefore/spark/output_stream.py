@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
@@ -57,13 +56,8 @@ def to_stream(
 
 def _before(rows: DataFrame, names: list[str], answered: Sequence[int]) -> DataFrame:
     """Each evaluation's rows, counted against the evaluation after it."""
-    pairs = list(pairwise(answered))
-    table = pa.table(
-        {
-            EVALUATION: pa.array([earlier for earlier, _ in pairs], pa.int64()),
-            _NEXT: pa.array([later for _, later in pairs], pa.int64()),
-        }
-    )
+    earlier, later = (pa.array(numbers, pa.int64()) for numbers in (answered[:-1], answered[1:]))
+    table = pa.table({EVALUATION: earlier, _NEXT: later})
     following = rows.sparkSession.createDataFrame(table).hint("shuffle_hash")
     return _weighed(rows.join(following, EVALUATION), _NEXT, names, -1)
 

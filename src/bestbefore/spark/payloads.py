@@ -14,29 +14,23 @@ import pyarrow as pa
 import pyoxigraph as ox
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql.types import ArrayType, StructField, StructType
 
 from bestbefore.rdf.documents import Triple, encoded_triples
 from bestbefore.spark import ntriples
 from bestbefore.spark.columns import EVENT
-from bestbefore.spark.intake import TRIPLES
+from bestbefore.spark.intake import TRIPLE_TYPE, TRIPLES
 
 Payload = Literal["ntriples", "nquads", "turtle", "trig", "json-ld"]
 PAYLOADS: tuple[Payload, ...] = get_args(Payload)
-SYNTAX = {
-    "ntriples": "N-Triples",
-    "nquads": "N-Quads",
-    "turtle": "Turtle",
-    "trig": "TriG",
-    "json-ld": "JSON-LD",
-}
-
-_PARSED = {
+_FORMATS = {
+    "ntriples": ox.RdfFormat.N_TRIPLES,
+    "nquads": ox.RdfFormat.N_QUADS,
     "turtle": ox.RdfFormat.TURTLE,
     "trig": ox.RdfFormat.TRIG,
     "json-ld": ox.RdfFormat.JSON_LD,
 }
-_TRIPLE = StructType([StructField(name, StringType()) for name in "spo"])
+SYNTAX = {payload: kind.name for payload, kind in _FORMATS.items()}
 # The parser goes down recursively, and beyond some thousand levels it takes its process with it.
 _DEEPEST = 500
 _LEVELS = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<down>[\[{])|(?P<up>[\]}])', re.DOTALL)
@@ -44,7 +38,7 @@ _LEVELS = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<down>[\[{])|(?P<up>[\]}])', re.DOT
 
 def with_triples(events: DataFrame, document: str, payload: Payload) -> DataFrame:
     """Add an array column of the triples in a column of documents; null where one is wrong."""
-    if payload in _PARSED:
+    if payload not in ("ntriples", "nquads"):
         return _with_parsed(events, document, payload)
     found = ntriples.triples_of(F.col(document), graphs=payload == "nquads")
     has_blank_nodes, scope = F.col(document).contains("_:"), F.hex(EVENT)
@@ -59,7 +53,7 @@ def triples_of(document: str | None, payload: Payload, event: int) -> list[Tripl
     if document is None or not _is_parsable(document, payload):
         return None
     try:
-        quads = ox.parse(document, format=_PARSED[payload])
+        quads = ox.parse(document, format=_FORMATS[payload])
         return encoded_triples(quads, scope=f"{event & 0xFFFFFFFFFFFFFFFF:X}")
     except (SyntaxError, ValueError):
         return None
@@ -82,7 +76,7 @@ def _is_parsable(document: str, payload: Payload) -> bool:
 
 
 def _with_parsed(events: DataFrame, document: str, payload: Payload) -> DataFrame:
-    schema = StructType([*events.schema.fields, StructField(TRIPLES, ArrayType(_TRIPLE))])
+    schema = StructType([*events.schema.fields, StructField(TRIPLES, ArrayType(TRIPLE_TYPE))])
 
     def parse(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:

@@ -5,8 +5,11 @@ Expressions are built as text because every operator of the Column API costs a c
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from itertools import count
+from typing import Concatenate, ParamSpec
 
+Rest = ParamSpec("Rest")
 _fresh = count()
 _SPECIAL = re.compile(r"[\\'\x00-\x1f]")
 
@@ -69,9 +72,29 @@ def let(value: str, body: Callable[[Cheap], str]) -> str:
     return f"transform(array({value}), {variable} -> {body(variable)})[0]"
 
 
-def let_both(left: str, right: str, body: Callable[[Cheap, Cheap], str]) -> str:
-    """The body with two values in it, each computed once."""
-    return let(left, lambda one: let(right, lambda other: body(one, other)))
+def once(body: Callable[Concatenate[Cheap, Rest], str]) -> Callable[Concatenate[str, Rest], str]:
+    """The function with its first argument computed once."""
+
+    def computed(value: str, /, *rest: Rest.args, **named: Rest.kwargs) -> str:
+        return let(value, lambda one: body(one, *rest, **named))
+
+    return wraps(body)(computed)
+
+
+def both_once(
+    body: Callable[Concatenate[Cheap, Cheap, Rest], str],
+) -> Callable[Concatenate[str, str, Rest], str]:
+    """The function with each of its first two arguments computed once."""
+
+    def computed(left: str, right: str, /, *rest: Rest.args, **named: Rest.kwargs) -> str:
+        return let(left, lambda one: let(right, lambda other: body(one, other, *rest, **named)))
+
+    return wraps(body)(computed)
+
+
+def if_known(value: str, then: str) -> str:
+    """Something made of a value, null where the value is."""
+    return f"CASE WHEN {value} IS NOT NULL THEN {then} END"
 
 
 def guarded(text: str) -> str:

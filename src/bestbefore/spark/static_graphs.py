@@ -60,13 +60,9 @@ class StaticGraphs:
     named: DataFrame
     names: tuple[str, ...]
 
-    def default_graph(self, first: int, last: int) -> StaticGraph:
-        """The default graph, for the evaluations from `first` to `last`."""
-        return StaticGraph(self.default, first, last)
-
-    def named_graphs(self, first: int, last: int) -> StaticGraph:
-        """The named graphs, for the evaluations from `first` to `last`."""
-        return StaticGraph(self.named, first, last)
+    def during(self, first: int, last: int) -> tuple[StaticGraph, StaticGraph]:
+        """The default graph and the named ones, for the evaluations from `first` to `last`."""
+        return StaticGraph(self.default, first, last), StaticGraph(self.named, first, last)
 
 
 @dataclass(frozen=True)

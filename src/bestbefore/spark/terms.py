@@ -6,7 +6,7 @@ must be cheap (`sql.Cheap`).
 """
 
 from bestbefore.rdf.terms import RDF_LANG_STRING, XSD, XSD_STRING
-from bestbefore.spark.sql import Cheap, let, quote
+from bestbefore.spark.sql import Cheap, if_known, let, once, quote
 
 
 def type_suffix(local_name: str) -> str:
@@ -39,21 +39,12 @@ def form(literal: Cheap, ending: str) -> Cheap:
     return Cheap(f"substr({literal}, 2, length({literal}) - 2 - length({ending}))")
 
 
-def lexical(term: Cheap) -> str:
-    """The lexical form of a literal, null for other terms."""
-    return f"CASE WHEN {is_literal(term)} THEN {form(term, suffix(term))} END"
-
-
-def iri_text(iri: Cheap) -> str:
-    """The characters of an IRI."""
-    return f"substr({iri}, 2, length({iri}) - 2)"
-
-
+@once
 def text(term: Cheap) -> str:
     """The result of STR: a literal's lexical form or an IRI's characters."""
     return (
         f"CASE WHEN {is_literal(term)} THEN {form(term, suffix(term))} "
-        f"WHEN {is_iri(term)} THEN {iri_text(term)} END"
+        f"WHEN {is_iri(term)} THEN substr({term}, 2, length({term}) - 2) END"
     )
 
 
@@ -100,7 +91,5 @@ def json_term(term: Cheap) -> str:
     ending = f"CASE WHEN {is_literal(term)} THEN {suffix(term)} END"
     tag = f"nullif(regexp_extract({ending}, '^@(.*)$', 1), '')"
     typed = f"nullif(regexp_extract({ending}, '^\\\\^\\\\^<(.*)>$', 1), '')"
-    return (
-        f"CASE WHEN {term} IS NOT NULL THEN named_struct('type', {kind}, 'value', {value}, "
-        f"'xml:lang', {tag}, 'datatype', {typed}) END"
-    )
+    fields = f"'type', {kind}, 'value', {value}, 'xml:lang', {tag}, 'datatype', {typed}"
+    return if_known(term, f"named_struct({fields})")

@@ -20,7 +20,7 @@ from bestbefore.spark.columns import (
 )
 from bestbefore.spark.content import WindowContent, WindowContents
 from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
-from bestbefore.spark.sql import quoted
+from bestbefore.spark.sql import aliased, quoted
 from bestbefore.windows import ReportStrategy
 
 SERVICE = "service"
@@ -118,22 +118,14 @@ def _counted(mappings: DataFrame) -> DataFrame:
 
 def _ranges(found: Solutions, content: WindowContent) -> list[str]:
     """The range of windows of each mapping, its L in the first of them, and how many they are."""
-    if found.ranged:
-        first, last = FROM_EVALUATION, TO_EVALUATION
-    else:
-        first = last = EVALUATION
+    first, last = found.span
     lasting = f"{content.window.overlap}L"
     if TIME in found.extras:
         lasting = f"coalesce({content.remaining(first)}, {lasting})"
     elif not found.ranged:
         lasting = "1L"
-    count = MAPPINGS if MAPPINGS in found.extras else "1L"
-    return [
-        f"{first} AS {FROM_EVALUATION}",
-        f"{last} AS {TO_EVALUATION}",
-        f"{lasting} AS {REMAINING}",
-        f"{count} AS {MAPPINGS}",
-    ]
+    span = {FROM_EVALUATION: first, TO_EVALUATION: last}
+    return aliased({**span, REMAINING: lasting, MAPPINGS: found.carried(MAPPINGS)})
 
 
 def _statistics(plan: ServicePlan, mappings: Sequence[DataFrame]) -> DataFrame:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from math import gcd
 
 from bestbefore.windows.sliding import SlidingWindow
@@ -28,11 +29,11 @@ class Instants:
         cls, shapes: Sequence[tuple[int, int]], *, earliest_ms: int, t0_ms: int | None = None
     ) -> "Instants":
         """The instants of windows of these widths and slides over a stream that begins then."""
-        if t0_ms is not None:
-            return cls(tuple(SlidingWindow(width, slide, t0_ms) for width, slide in shapes))
         return cls(
             tuple(
                 SlidingWindow.starting(width, slide, earliest_ms=earliest_ms)
+                if t0_ms is None
+                else SlidingWindow(width, slide, t0_ms)
                 for width, slide in shapes
             )
         )
@@ -40,14 +41,13 @@ class Instants:
     @property
     def step_ms(self) -> int:
         """The longest step that reaches every closing time of every window."""
-        first = self.windows[0].t0_ms
-        return gcd(*(each.slide_ms for each in self.windows),
-                   *(each.t0_ms - first for each in self.windows))  # fmt: skip
+        steps = ((window.slide_ms, window.t0_ms - self.t0_ms) for window in self.windows)
+        return gcd(*chain.from_iterable(steps))
 
     @property
     def t0_ms(self) -> int:
         """The time of evaluation 0."""
-        return min(each.t0_ms for each in self.windows)
+        return min(window.t0_ms for window in self.windows)
 
     def at(self, evaluation: int) -> int:
         """The time of an evaluation."""
@@ -55,12 +55,12 @@ class Instants:
 
     def takes_place(self, evaluation: int) -> bool:
         """Whether a window closes at that time."""
-        return any((evaluation - self.offset(w)) % self.stride(w) == 0
-                   for w in range(len(self.windows)))  # fmt: skip
+        time_ms = self.at(evaluation)
+        return any((time_ms - window.t0_ms) % window.slide_ms == 0 for window in self.windows)
 
     def due(self, first: int, last: int) -> Iterator[int]:
         """The evaluations that take place from `first` to `last`."""
-        return (each for each in range(first, last + 1) if self.takes_place(each))
+        return filter(self.takes_place, range(first, last + 1))
 
     def stride(self, window: int) -> int:
         """How many steps there are between two closings of a window."""
@@ -85,8 +85,7 @@ class Instants:
     def first_with(self, time_ms: int) -> int:
         """The first evaluation at `time_ms` or later that takes place."""
         found = -(-(time_ms - self.t0_ms) // self.step_ms)
-        return next(each for each in range(found, found + self.longest + 1)
-                    if self.takes_place(each))  # fmt: skip
+        return next(filter(self.takes_place, count(found)))
 
     def first_evaluation(self, earliest_ms: int, *, full_windows_only: bool) -> int:
         """The first evaluation that can see an element, or of windows that lie in the stream."""
@@ -104,14 +103,9 @@ class Instants:
         """The last evaluation before a watermark, whether or not it takes place."""
         return -(-(watermark_ms - self.t0_ms) // self.step_ms) - 1
 
-    @property
-    def longest(self) -> int:
-        """The most steps from one evaluation that takes place to the next."""
-        return min(self.stride(each) for each in range(len(self.windows)))
-
     def opening_ms(self, evaluation: int) -> int:
         """The earliest opening of the windows that an evaluation sees."""
         return min(
-            window.bounds(self.index(place, evaluation))[0]
-            for place, window in enumerate(self.windows)
+            window.bounds(self.index(number, evaluation))[0]
+            for number, window in enumerate(self.windows)
         )

@@ -1,41 +1,27 @@
-"""Casts to XML Schema types (SPARQL 1.1 section 17.5, XPath functions section 17.1)."""
+"""Casts to XML Schema types (SPARQL 1.1 section 17.5, XPath functions section 17.1).
+
+A cast that XPath does not have is an error.
+"""
 
 from collections.abc import Callable
 
-from bestbefore.spark.expressions import comparison, dates, numbers
-from bestbefore.spark.expressions.values import (
-    Booleans,
-    Numbers,
-    Strings,
-    Terms,
-    Value,
-    comparable,
-    number_of,
-    string_of,
-    text_of,
-)
-from bestbefore.spark.sql import Cheap, field, has_form, let, quote
+from bestbefore.spark.expressions import comparison, dates, numbers, values
+from bestbefore.spark.expressions.values import Booleans, Numbers, Strings, Terms, Value
+from bestbefore.spark.sql import Cheap, field, has_form, if_known, let, once, quote
 from bestbefore.spark.terms import literal
-
-
-def cast(datatype: str, operand: Value) -> Value:
-    """A value of another type, an error where XPath has no cast."""
-    return _CASTS[datatype](operand)
 
 
 def _to_string(operand: Value) -> Value:
     """A string: the characters of an IRI or literal, numbers as XPath writes them."""
-    if isinstance(operand, Strings):
-        return operand
-    if isinstance(operand, Booleans):
-        return Strings(text_of(operand))
+    if isinstance(operand, Strings | Booleans):
+        return Strings(values.text_of(operand))
     return Strings(
         let(
-            comparable(operand),
+            values.comparable(operand),
             lambda one: (
-                f"CASE WHEN {one}.f = {comparison.NUMBER} THEN {let(field(one, 'n'), _written)} "
+                f"CASE WHEN {one}.f = {comparison.NUMBER} THEN {_written(field(one, 'n'))} "
                 f"WHEN {one}.f = {comparison.BOOLEAN} THEN IF({one}.n.e = 1, 'true', 'false') "
-                f"ELSE {text_of(operand)} END"
+                f"ELSE {values.text_of(operand)} END"
             ),
         )
     )
@@ -44,8 +30,7 @@ def _to_string(operand: Value) -> Value:
 def _written(number: Cheap) -> str:
     """A number as XPath casts it to a string: without exponent where it is near to 1."""
     near = f"abs({number}.d) >= 0.000001D AND abs({number}.d) < 1000000D"
-    of_float = f"CAST(CAST({number}.d AS FLOAT) AS STRING)"
-    text = f"IF({number}.k = {numbers.FLOAT}, {of_float}, CAST({number}.d AS STRING))"
+    text = numbers.java_form(number)
     return (
         f"CASE WHEN {near} THEN {numbers.plain(f'CAST({text} AS {numbers.EXACT})')} "
         f"WHEN {number}.d = 0 THEN IF({text} = '0.0', '0', '-0') "
@@ -54,21 +39,20 @@ def _written(number: Cheap) -> str:
 
 
 def _to_boolean(operand: Value) -> Value:
-    text = string_of(operand)
-    from_text = let(
-        text,
-        lambda form: (
-            f"CASE WHEN {form} IN ('true', '1') THEN TRUE "
-            f"WHEN {form} IN ('false', '0') THEN FALSE END"
-        ),
-    )
     return Booleans(
         _by_family(
             operand,
-            from_string=from_text,
+            from_string=_truth_of_text,
             from_number=numbers.truth,
             from_boolean=lambda number: f"{number}.e = 1",
         )
+    )
+
+
+@once
+def _truth_of_text(form: Cheap) -> str:
+    return (
+        f"CASE WHEN {form} IN ('true', '1') THEN TRUE WHEN {form} IN ('false', '0') THEN FALSE END"
     )
 
 
@@ -77,26 +61,22 @@ def _to_number(kind: int) -> Callable[[Value], Value]:
     make = numbers.exact if is_exact else numbers.inexact
     target = numbers.EXACT if is_exact else "DOUBLE"
 
+    @once
     def from_text(form: Cheap) -> str:
         value = make(f"CAST({form} AS {target})", kind)
         return f"CASE WHEN {has_form(form, numbers.FORMS[kind])} THEN {value} END"
 
     def from_number(number: Cheap) -> str:
-        return make(_whole(_exactly(number), kind) if is_exact else numbers.double_of(number), kind)
+        if not is_exact:
+            return make(numbers.double_of(number), kind)
+        # Infinite and undefined numbers have no exact value.
+        return make(_whole(f"coalesce({number}.e, CAST({number}.d AS {target}))", kind), kind)
 
     return lambda operand: Numbers(
         _by_family(
-            operand,
-            from_string=let(string_of(operand), from_text),
-            from_number=from_number,
-            from_boolean=from_number,
+            operand, from_string=from_text, from_number=from_number, from_boolean=from_number
         )
     )
-
-
-def _exactly(number: Cheap) -> str:
-    """The exact value of a number; infinite and undefined ones have none."""
-    return f"coalesce({number}.e, CAST({number}.d AS {numbers.EXACT}))"
 
 
 def _whole(value: str, kind: int) -> str:
@@ -107,48 +87,44 @@ def _whole(value: str, kind: int) -> str:
 
 
 def _to_date_time(operand: Value) -> Value:
-    def cast_text(text: Cheap) -> str:
-        written = literal(dates.plain_form(text), quote(dates.DATE_TIME))
-        return f"CASE WHEN {dates.instant(text)} IS NOT NULL THEN {written} END"
-
     if not isinstance(operand, Terms):
-        return Terms(let(string_of(operand), cast_text))
-    return Terms(
-        let(
-            operand.sql,
-            lambda term: let(dates.text_of_kinds(term, ("", dates.DATE_TIME)), cast_text),
-        )
-    )
+        return Terms(_date_time(values.string_of(operand)))
+    kinds = ("", dates.DATE_TIME)
+    return Terms(let(operand.sql, lambda term: _date_time(dates.text_of_kinds(term, kinds))))
+
+
+@once
+def _date_time(text: Cheap) -> str:
+    written = literal(dates.plain_form(text), quote(dates.DATE_TIME))
+    return if_known(dates.instant(text), written)
 
 
 def _by_family(
     operand: Value,
     *,
-    from_string: str,
+    from_string: Callable[[str], str],
     from_number: Callable[[Cheap], str],
     from_boolean: Callable[[Cheap], str],
 ) -> str:
     match operand:
         case Strings():
-            return from_string
+            return from_string(operand.sql)
         case Numbers():
-            return let(number_of(operand), from_number)
+            return let(operand.sql, from_number)
+    text = values.string_of(operand)
     return let(
-        comparable(operand),
+        values.comparable(operand),
         lambda one: (
             f"CASE {one}.f WHEN {comparison.NUMBER} THEN {from_number(field(one, 'n'))} "
             f"WHEN {comparison.BOOLEAN} THEN {from_boolean(field(one, 'n'))} "
-            f"WHEN {comparison.STRING} THEN {from_string} END"
+            f"WHEN {comparison.STRING} THEN {from_string(text)} END"
         ),
     )
 
 
-_CASTS: dict[str, Callable[[Value], Value]] = {
+CASTS: dict[str, Callable[[Value], Value]] = {
     "string": _to_string,
     "boolean": _to_boolean,
-    "integer": _to_number(numbers.INTEGER),
-    "decimal": _to_number(numbers.DECIMAL),
-    "float": _to_number(numbers.FLOAT),
-    "double": _to_number(numbers.DOUBLE),
+    **{kind: _to_number(rank) for rank, kind in enumerate(numbers.KINDS)},
     "dateTime": _to_date_time,
 }

@@ -4,36 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import assert_never
 
+from bestbefore.query import expressions as nodes
 from bestbefore.query.algebra import Pattern
-from bestbefore.query.expressions import (
-    And,
-    Arithmetic,
-    Call,
-    Cast,
-    Compare,
-    Constant,
-    Exists,
-    Expression,
-    In,
-    Negate,
-    Not,
-    Or,
-    Variable,
-)
-from bestbefore.spark.expressions import numbers
-from bestbefore.spark.expressions.casts import cast
+from bestbefore.query.expressions import Expression
+from bestbefore.spark.expressions import numbers, values
+from bestbefore.spark.expressions.casts import CASTS
 from bestbefore.spark.expressions.functions import FUNCTIONS, WITH_CONSTANTS, blank_node, iri_of
 from bestbefore.spark.expressions.relations import compare, is_in
-from bestbefore.spark.expressions.values import (
-    Booleans,
-    Numbers,
-    Terms,
-    Value,
-    constant,
-    number_of,
-    term_of,
-    truth_of,
-)
+from bestbefore.spark.expressions.values import Booleans, Numbers, Terms, Value
 from bestbefore.spark.sql import NO_TERM, Cheap
 
 
@@ -48,49 +26,45 @@ class Scope:
     exists: Mapping[Pattern, str] = field(default_factory=dict)
     solution: str | None = None
 
-    def variable(self, variable: str) -> str:
-        """The SQL of a variable; one that nothing binds is null."""
-        return self.variables.get(variable, Cheap(NO_TERM))
-
 
 def condition_sql(expression: Expression, scope: Scope) -> str:
     """The SQL of the effective boolean value of an expression."""
-    return truth_of(value_of(expression, scope))
+    return values.truth_of(value_of(expression, scope))
 
 
 def term_sql(expression: Expression, scope: Scope) -> str:
     """The SQL of the term that an expression gives."""
-    return term_of(value_of(expression, scope))
+    return values.term_of(value_of(expression, scope))
 
 
 def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0911 - one case per node
     """The compiled form of an expression."""
     match expression:
-        case Variable(variable):
-            return Terms(scope.variable(variable))
-        case Constant(term):
-            return constant(term)
-        case Compare(op, left, right):
+        case nodes.Variable(variable):
+            return Terms(scope.variables.get(variable, Cheap(NO_TERM)))
+        case nodes.Constant(term):
+            return values.constant(term)
+        case nodes.Compare(op, left, right):
             return Booleans(compare(op, value_of(left, scope), value_of(right, scope)))
-        case Arithmetic(op, left, right):
-            one, other = (number_of(value_of(operand, scope)) for operand in (left, right))
-            return Numbers(numbers.arithmetic(op, one, other))
-        case And(operands):
+        case nodes.Arithmetic(op, left, right):
+            one, other = (values.number_of(value_of(operand, scope)) for operand in (left, right))
+            return Numbers(numbers.arithmetic(one, other, op))
+        case nodes.And(operands):
             return Booleans(_chain("AND", operands, scope))
-        case Or(operands):
+        case nodes.Or(operands):
             return Booleans(_chain("OR", operands, scope))
-        case Not(operand):
+        case nodes.Not(operand):
             return Booleans(f"(NOT {condition_sql(operand, scope)})")
-        case Negate(operand):
-            return Numbers(numbers.negate(number_of(value_of(operand, scope))))
-        case In(operand, choices, negated):
+        case nodes.Negate(operand):
+            return Numbers(numbers.changed(values.number_of(value_of(operand, scope)), "-"))
+        case nodes.In(operand, choices, negated):
             found = is_in(value_of(operand, scope), [value_of(choice, scope) for choice in choices])
             return Booleans(f"(NOT {found})" if negated else found)
-        case Call():
+        case nodes.Call():
             return _call(expression, scope)
-        case Cast(datatype, operand):
-            return cast(datatype, value_of(operand, scope))
-        case Exists(pattern, negated):
+        case nodes.Cast(datatype, operand):
+            return CASTS[datatype](value_of(operand, scope))
+        case nodes.Exists(pattern, negated):
             flag = scope.exists[pattern]
             return Booleans(f"(NOT {flag})" if negated else flag)
     assert_never(expression)
@@ -100,15 +74,15 @@ def _chain(op: str, operands: tuple[Expression, ...], scope: Scope) -> str:
     return "(" + f" {op} ".join(condition_sql(operand, scope) for operand in operands) + ")"
 
 
-def _call(call: Call, scope: Scope) -> Value:
-    values = [value_of(argument, scope) for argument in call.arguments]
+def _call(call: nodes.Call, scope: Scope) -> Value:
+    arguments = [value_of(argument, scope) for argument in call.arguments]
     match call.function:
         case "BOUND":
-            return Booleans(f"({term_of(values[0])} IS NOT NULL)")
+            return Booleans(f"({values.term_of(arguments[0])} IS NOT NULL)")
         case "BNODE":
-            return blank_node(values, scope.solution)
+            return blank_node(arguments, scope.solution)
         case "IRI":
-            return iri_of(values[0], call.base)
+            return iri_of(arguments[0], call.base)
     if call.function in WITH_CONSTANTS:
-        return WITH_CONSTANTS[call.function](values, call.arguments)
-    return FUNCTIONS[call.function](values)
+        return WITH_CONSTANTS[call.function](arguments, call.arguments)
+    return FUNCTIONS[call.function](arguments)

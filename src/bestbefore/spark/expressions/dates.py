@@ -7,7 +7,7 @@ A time without a zone is taken for UTC where it is compared (the implicit time z
 from bestbefore.rdf.lexical_forms import LEXICAL_FORMS
 from bestbefore.rdf.terms import XSD
 from bestbefore.spark.expressions import numbers
-from bestbefore.spark.sql import Cheap, has_form, let, one_of, quote
+from bestbefore.spark.sql import Cheap, has_form, let, once, one_of, quote
 from bestbefore.spark.terms import form, is_literal, suffix, type_suffix
 
 DATE_TIME, DATE = type_suffix("dateTime"), type_suffix("date")
@@ -16,8 +16,8 @@ _DATE_TIME_FORM, _DATE_FORM = (LEXICAL_FORMS[XSD + kind].pattern for kind in ("d
 # The parts of what has one of these forms.
 _DAY, _CLOCK, _ZONE = r"(-?\d+)-(\d\d)-(\d\d)", r"T(\d\d):(\d\d):([\d.]+)", r"(Z|[+-]\d\d:\d\d)?"
 _PARTS = quote(f"^{_DAY}(?:{_CLOCK})?{_ZONE}$")
-_GROUPS = {"YEAR": 1, "MONTH": 2, "DAY": 3, "HOURS": 4, "MINUTES": 5, "SECONDS": 6, "TZ": 7}
-_OF_CLOCK = ("HOURS", "MINUTES", "SECONDS")
+NUMBER_PARTS = ("YEAR", "MONTH", "DAY", "HOURS", "MINUTES", "SECONDS")
+_GROUPS = {part: number for number, part in enumerate((*NUMBER_PARTS, "TZ"), start=1)}
 
 
 def instant(text: Cheap) -> str:
@@ -52,7 +52,7 @@ def text_of_kinds(term: Cheap, suffixes: tuple[str, ...]) -> str:
 
 def number_part(name: str, term: Cheap) -> str:
     """YEAR, MONTH, DAY, HOURS, MINUTES or SECONDS of a dateTime; the first three of a date, too."""
-    kinds = (DATE_TIME,) if name in _OF_CLOCK else (DATE_TIME, DATE)
+    kinds = (DATE_TIME,) if name in NUMBER_PARTS[3:] else (DATE_TIME, DATE)
     kind = numbers.DECIMAL if name == "SECONDS" else numbers.INTEGER
     return numbers.exact(_part(name, term, kinds), kind)
 
@@ -64,16 +64,15 @@ def zone(term: Cheap) -> str:
 
 def zone_duration(term: Cheap) -> str:
     """TIMEZONE: the lexical form of the zone as a dayTimeDuration, null if there is none."""
-    return let(
-        f"nullif({zone(term)}, '')",
-        lambda text: (
-            f"CASE WHEN {text} IN ('Z', '+00:00', '-00:00') THEN 'PT0S' ELSE concat("
-            f"IF(startswith({text}, '-'), '-', ''), 'PT', "
-            + _count(f"substr({text}, 2, 2)", "H")
-            + ", "
-            + _count(f"substr({text}, 5, 2)", "M")
-            + ") END"
-        ),
+    return _duration(f"nullif({zone(term)}, '')")
+
+
+@once
+def _duration(text: Cheap) -> str:
+    hours, minutes = _count(f"substr({text}, 2, 2)", "H"), _count(f"substr({text}, 5, 2)", "M")
+    return (
+        f"CASE WHEN {text} IN ('Z', '+00:00', '-00:00') THEN 'PT0S' ELSE concat("
+        f"IF(startswith({text}, '-'), '-', ''), 'PT', {hours}, {minutes}) END"
     )
 
 

@@ -3,7 +3,7 @@
 import re
 
 from bestbefore.rdf.iris import IRI_SCHEME, NOT_IN_IRI
-from bestbefore.spark.sql import Cheap, let, quote
+from bestbefore.spark.sql import Cheap, once, quote
 
 _BASE = re.compile(
     r"(?P<scheme>[^:/?#]+:)(?P<authority>//[^/?#]*)?(?P<path>[^?#]*)(?P<query>\?[^#]*)?"
@@ -14,16 +14,14 @@ _WRONG = quote("^[^/?#]*:")
 _FORBIDDEN = quote(f"[{NOT_IN_IRI}]")
 
 
-def iri(text: str, base: str | None) -> str:
+@once
+def iri(reference: Cheap, base: str | None) -> str:
     """The encoded IRI of a text, resolved against a base; null if it can be none."""
-    return let(
-        text,
-        lambda reference: (
-            f"CASE WHEN {reference} RLIKE {_FORBIDDEN} THEN NULL "
-            f"WHEN {reference} RLIKE {_ABSOLUTE} THEN concat('<', {reference}, '>') "
-            f"WHEN {reference} RLIKE {_WRONG} THEN NULL"
-            + (f" ELSE concat('<', {_resolved(reference, base)}, '>') END" if base else " END")
-        ),
+    resolved = f" ELSE concat('<', {_resolved(reference, base)}, '>')" if base else ""
+    return (
+        f"CASE WHEN {reference} RLIKE {_FORBIDDEN} THEN NULL "
+        f"WHEN {reference} RLIKE {_ABSOLUTE} THEN concat('<', {reference}, '>') "
+        f"WHEN {reference} RLIKE {_WRONG} THEN NULL{resolved} END"
     )
 
 
@@ -47,19 +45,15 @@ def _resolved(reference: Cheap, base: str) -> str:
     )
 
 
-def _plain(path: str) -> str:
+@once
+def _plain(path: Cheap) -> str:
     """A path without `.` and `..`."""
     step = (
         "(kept, segment) -> CASE WHEN segment = '.' THEN kept "
         "WHEN segment = '..' THEN slice(kept, 1, greatest(size(kept) - 1, 1)) "
         "ELSE array_append(kept, segment) END"
     )
-
-    def joined(text: Cheap) -> str:
-        segments = f"slice(split({text}, '/'), 2, 10000)"
-        walked = f"aggregate({segments}, array(''), {step})"
-        # A path that ends in a dot segment ends in a slash.
-        ending = f"IF({text} RLIKE '/[.]{{1,2}}$', '/', '')"
-        return f"IF({text} RLIKE '(^|/)[.]', concat(array_join({walked}, '/'), {ending}), {text})"
-
-    return let(path, joined)
+    walked = f"aggregate(slice(split({path}, '/'), 2, 10000), array(''), {step})"
+    # A path that ends in a dot segment ends in a slash.
+    ending = f"IF({path} RLIKE '/[.]{{1,2}}$', '/', '')"
+    return f"IF({path} RLIKE '(^|/)[.]', concat(array_join({walked}, '/'), {ending}), {path})"

@@ -7,18 +7,16 @@ does not fit is an error.
 """
 
 import re
-from collections.abc import Callable
 from functools import reduce
 from typing import Final
 
 from bestbefore.rdf.lexical_forms import INTEGER_TYPES, NUMBER_FORMS
 from bestbefore.rdf.terms import XSD
-from bestbefore.spark.sql import Cheap, has_form, let, let_both, one_of, quote
-from bestbefore.spark.terms import form as lexical_form
-from bestbefore.spark.terms import is_literal, literal, suffix, type_suffix
+from bestbefore.spark import terms
+from bestbefore.spark.sql import Cheap, both_once, has_form, if_known, let, once, one_of, quote
+from bestbefore.spark.terms import type_suffix
 
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
-Step = Callable[[str], str]
 KINDS: Final = ("integer", "decimal", "float", "double")
 EXACT = "DECIMAL(37,18)"
 NO_EXACT, NO_DOUBLE = f"CAST(NULL AS {EXACT})", "CAST(NULL AS DOUBLE)"
@@ -32,23 +30,21 @@ _SHORT_INTEGER = r"[+-]?0*[0-9]{1,19}"
 _SHORT_DECIMAL = r"[+-]?(?:0*[0-9]{1,19}(?:\.[0-9]*)?|\.[0-9]+)"
 
 
+@once
 def of_term(term: Cheap) -> str:
     """The number that a term is, null if it is none."""
-    read = let(suffix(term), lambda ending: of_literal(lexical_form(term, ending), ending))
-    return f"CASE WHEN {is_literal(term)} THEN {read} END"
+    ending = terms.suffix(term)
+    read = of_literal(terms.form(term, ending), ending)
+    return f"CASE WHEN {terms.is_literal(term)} THEN {read} END"
 
 
-def of_literal(form: str, ending: Cheap) -> str:
+def of_literal(form: Cheap, ending: Cheap) -> str:
     """The number that a literal is, null if it is none, by its lexical form and its suffix."""
-
-    def read(text: Cheap) -> str:
-        cases = (
-            f"WHEN {condition} THEN {_number(value, kind)}"
-            for condition, kind, value in _cases(text, ending)
-        )
-        return f"CASE {' '.join(cases)} END"
-
-    return let(form, read)
+    cases = (
+        f"WHEN {condition} THEN {_number(value, kind)}"
+        for condition, kind, value in _cases(form, ending)
+    )
+    return f"CASE {' '.join(cases)} END"
 
 
 def _cases(form: str, ending: str) -> list[tuple[str, int, str]]:
@@ -72,11 +68,13 @@ def is_number(form: str, ending: str) -> str:
     return f"({' OR '.join(condition for condition, _, _ in _cases(form, ending))})"
 
 
-def _number(value: str, kind: str | int) -> str:
+def _number(value: str, kind: int) -> str:
     """The struct of a number whose value is surely one."""
-    if isinstance(kind, int) and kind <= DECIMAL:
-        return f"named_struct('k', {kind}, 'e', {value}, 'd', {NO_DOUBLE})"
-    return f"named_struct('k', {kind}, 'e', {NO_EXACT}, 'd', {value})"
+    return _struct(kind, e=value) if kind <= DECIMAL else _struct(kind, d=value)
+
+
+def _struct(kind: str | int, *, e: str = NO_EXACT, d: str = NO_DOUBLE) -> str:
+    return f"named_struct('k', {kind}, 'e', {e}, 'd', {d})"
 
 
 def exact(value: str, kind: str | int) -> str:
@@ -84,22 +82,14 @@ def exact(value: str, kind: str | int) -> str:
     fitting = f"CAST({value} AS {EXACT})"
     return let(
         Cheap(fitting) if isinstance(value, Cheap) else fitting,
-        lambda number: (
-            f"CASE WHEN {number} IS NOT NULL THEN "
-            f"named_struct('k', {kind}, 'e', {number}, 'd', {NO_DOUBLE}) END"
-        ),
+        lambda number: if_known(number, _struct(kind, e=number)),
     )
 
 
-def inexact(value: str, kind: str | int) -> str:
+@once
+def inexact(value: Cheap, kind: str | int) -> str:
     """A float or double; null if the value is."""
-    return let(
-        value,
-        lambda number: (
-            f"CASE WHEN {number} IS NOT NULL THEN named_struct('k', {kind}, 'e', {NO_EXACT}, "
-            f"'d', {_rounded(number, kind)}) END"
-        ),
-    )
+    return if_known(value, _struct(kind, d=_rounded(value, kind)))
 
 
 def _rounded(value: str, kind: str | int) -> str:
@@ -125,19 +115,16 @@ def constant(form: str, datatype: str) -> Cheap | None:
 ZERO = Cheap(_number(f"CAST(0 AS {EXACT})", INTEGER))
 
 
+@once
 def double_of(number: Cheap) -> str:
     """The value of any number as a double."""
     return f"coalesce({number}.d, CAST({number}.e AS DOUBLE))"
 
 
-def truth(number: str) -> str:
+@once
+def truth(number: Cheap) -> str:
     """The effective boolean value of a number."""
-    return let(number, lambda one: f"coalesce({one}.e != 0, {one}.d != 0 AND NOT isnan({one}.d))")
-
-
-def compare(op: str, left: str, right: str) -> str:
-    """A comparison of two numbers by value; null if either is none."""
-    return let_both(left, right, lambda one, other: _compare(op, one, other))
+    return f"coalesce({number}.e != 0, {number}.d != 0 AND NOT isnan({number}.d))"
 
 
 def compare_literal(op: str, literal_: tuple[str, str], constant_: Cheap, kind: int) -> str:
@@ -160,7 +147,9 @@ def _compare_inexact(op: str, one: str, other: str) -> str:
     return f"IF(isnan({one}) OR isnan({other}), {str(op == '!=').upper()}, {one} {op} {other})"
 
 
-def _compare(op: str, one: Cheap, other: Cheap) -> str:
+@both_once
+def compare(one: Cheap, other: Cheap, op: str) -> str:
+    """A comparison of two numbers by value; null if either is none."""
     single = f"greatest({one}.k, {other}.k) = {FLOAT}"
     doubles = double_of(one), double_of(other)
     floats = (f"CAST({double} AS FLOAT)" for double in doubles)
@@ -172,22 +161,15 @@ def _compare(op: str, one: Cheap, other: Cheap) -> str:
     )
 
 
-def arithmetic(op: str, left: str, right: str) -> str:
+@both_once
+def arithmetic(one: Cheap, other: Cheap, op: str) -> str:
     """The sum, difference, product or quotient of two numbers, of the wider of their types."""
-    return let_both(left, right, lambda one, other: _arithmetic(op, one, other))
-
-
-def _arithmetic(op: str, one: Cheap, other: Cheap) -> str:
     both_exact = f"{one}.e IS NOT NULL AND {other}.e IS NOT NULL"
     # Integers divide into decimals.
     kind = f"greatest({one}.k, {other}.k{f', {DECIMAL}' if op == '/' else ''})"
     exactly = _times(f"{one}.e", f"{other}.e") if op == "*" else f"{one}.e {op} {other}.e"
-    doubles = [_rounded(double_of(number), kind) for number in (one, other)]
-    inexactly = (
-        let_both(doubles[0], doubles[1], _divide)
-        if op == "/"
-        else f"{doubles[0]} {op} {doubles[1]}"
-    )
+    left, right = (_rounded(double_of(number), kind) for number in (one, other))
+    inexactly = _divide(left, right) if op == "/" else f"{left} {op} {right}"
     return (
         f"CASE WHEN {both_exact} THEN {exact(exactly, kind)} "
         f"WHEN {one} IS NOT NULL AND {other} IS NOT NULL THEN {inexact(inexactly, kind)} END"
@@ -207,6 +189,7 @@ def _times(left: str, right: str) -> str:
     return reduce(lambda total, product: f"CAST({total} + {product} AS {EXACT})", products)
 
 
+@both_once
 def _divide(dividend: Cheap, divisor: Cheap) -> str:
     """IEEE 754 division: by zero it is infinite or NaN, where Spark would give null."""
     negative = f"(({dividend} < 0) != (CAST({divisor} AS STRING) = '-0.0'))"
@@ -215,68 +198,50 @@ def _divide(dividend: Cheap, divisor: Cheap) -> str:
     return f"IF({divisor} = 0, {by_zero}, {dividend} / {divisor})"
 
 
-def negate(number: str) -> str:
-    """A number with its sign changed."""
-    return same_kind(number, lambda value: f"-{value}", lambda value: f"-{value}")
+_WHOLE = "IF(isnan({{0}}) OR abs({{0}}) >= 9007199254740992D, {{0}}, CAST({} AS DOUBLE))"
+# What changes an exact value, and what a double: one of 2^53 or more is whole, and would not fit
+# what Spark's CEIL gives.
+_CHANGES = {
+    "-": ("-{0}", "-{0}"),
+    "ABS": ("abs({0})", "abs({0})"),
+    "CEIL": ("ceil({0})", _WHOLE.format("ceil({0})")),
+    "FLOOR": ("floor({0})", _WHOLE.format("floor({0})")),
+    # The larger one if two whole numbers are as near.
+    "ROUND": (f"floor({{0}} + CAST(0.5 AS {EXACT}))", _WHOLE.format("floor(({0} + 0.5D))")),
+}
 
 
-def absolute(number: str) -> str:
-    """A number without its sign."""
-    return same_kind(number, lambda value: f"abs({value})", lambda value: f"abs({value})")
-
-
-def ceiling(number: str) -> str:
-    """The smallest whole number that is not below a number, of its type."""
-    # A double of 2^53 or more is whole, and would not fit what Spark's CEIL gives.
-    return same_kind(number, lambda value: f"ceil({value})", lambda value: _whole("ceil", value))
-
-
-def floor(number: str) -> str:
-    """The largest whole number that is not above a number, of its type."""
-    return same_kind(number, lambda value: f"floor({value})", lambda value: _whole("floor", value))
-
-
-def round_half_up(number: str) -> str:
-    """The nearest whole number, the larger one if two are, of the number's type."""
-    return same_kind(
-        number,
-        lambda value: f"floor({value} + CAST(0.5 AS {EXACT}))",
-        lambda value: _whole("floor", f"({value} + 0.5D)", value),
-    )
-
-
-def _whole(function: str, value: str, unchanged: str | None = None) -> str:
-    kept = unchanged or value
+@once
+def changed(number: Cheap, function: str) -> str:
+    """A number changed by `-`, ABS, CEIL, FLOOR or ROUND, its type kept."""
+    exactly, inexactly = _CHANGES[function]
     return (
-        f"IF(isnan({kept}) OR abs({kept}) >= 9007199254740992D, {kept}, "
-        f"CAST({function}({value}) AS DOUBLE))"
+        f"CASE WHEN {number}.e IS NOT NULL "
+        f"THEN {exact(exactly.format(f'{number}.e'), f'{number}.k')} WHEN {number}.d IS NOT NULL "
+        f"THEN {inexact(inexactly.format(f'{number}.d'), f'{number}.k')} END"
     )
 
 
-def same_kind(number: str, exactly: Step, inexactly: Step) -> str:
-    """A number changed by one function or the other, its type kept."""
-    return let(
-        number,
-        lambda one: (
-            f"CASE WHEN {one}.e IS NOT NULL THEN {exact(exactly(f'{one}.e'), f'{one}.k')} "
-            f"WHEN {one}.d IS NOT NULL THEN {inexact(inexactly(f'{one}.d'), f'{one}.k')} END"
-        ),
-    )
-
-
-def to_term(number: str) -> str:
+@once
+def to_term(number: Cheap) -> str:
     """A number as an encoded literal, in canonical form."""
     endings = " ".join(
         f"WHEN {kind} THEN {quote(type_suffix(local))}" for kind, local in enumerate(KINDS)
     )
-    return let(number, lambda one: literal(canonical(one), f"CASE {one}.k {endings} END"))
+    return terms.literal(canonical(number), f"CASE {number}.k {endings} END")
 
 
+@once
 def canonical(number: Cheap) -> str:
     """The canonical lexical form of a number: `5`, `2.5`, `1.0E3`."""
+    form = _scientific(java_form(number))
+    return f"IF({number}.k > {DECIMAL}, {form}, {plain(f'{number}.e')})"
+
+
+def java_form(number: Cheap) -> str:
+    """A float or double as Java writes it."""
     single = f"CAST(CAST({number}.d AS FLOAT) AS STRING)"
-    written = f"IF({number}.k = {FLOAT}, {single}, CAST({number}.d AS STRING))"
-    return f"IF({number}.k > {DECIMAL}, {_scientific(written)}, {plain(f'{number}.e')})"
+    return f"IF({number}.k = {FLOAT}, {single}, CAST({number}.d AS STRING))"
 
 
 def plain(value: str) -> str:
@@ -287,24 +252,19 @@ def plain(value: str) -> str:
     return f"regexp_replace({written}, '\\\\.?0+$', '')"
 
 
-def _scientific(written: str) -> str:
+@once
+def _scientific(text: Cheap) -> str:
     """The canonical form of a double from the way Java writes it: `1234.5` is `1.2345E3`."""
-    return let(
-        written,
-        lambda text: (
-            f"CASE WHEN {text} RLIKE 'Inf' THEN replace({text}, 'Infinity', 'INF') "
-            f"WHEN {text} RLIKE '[EN]' THEN {text} "
-            f"WHEN {text} RLIKE '^-?0.0$' THEN concat({text}, 'E0') ELSE "
-            + let(
-                f"ltrim('0', replace(ltrim('-', {text}), '.', ''))",
-                lambda digits: _shift(text, digits),
-            )
-            + " END"
-        ),
+    digits = f"ltrim('0', replace(ltrim('-', {text}), '.', ''))"
+    return (
+        f"CASE WHEN {text} RLIKE 'Inf' THEN replace({text}, 'Infinity', 'INF') "
+        f"WHEN {text} RLIKE '[EN]' THEN {text} "
+        f"WHEN {text} RLIKE '^-?0.0$' THEN concat({text}, 'E0') ELSE {_shift(digits, text)} END"
     )
 
 
-def _shift(text: Cheap, digits: Cheap) -> str:
+@once
+def _shift(digits: Cheap, text: Cheap) -> str:
     """The point after the first digit, and how far it moved."""
     small = f"length(regexp_extract({text}, '^-?0\\\\.(0*)', 1))"
     exponent = f"IF({text} RLIKE '^-?0', -1 - {small}, instr(ltrim('-', {text}), '.') - 2)"

@@ -5,12 +5,11 @@ the data is taken as Java reads it; where it is wrong, that row has an error and
 """
 
 import re
-from typing import Any
 
 from pyspark import SparkContext
 from pyspark.errors import IllegalArgumentException
 
-from bestbefore.spark.sql import NO_TERM, guarded, let, quote
+from bestbefore.spark.sql import NO_TERM, Cheap, both_once, guarded, once, quote
 
 _FLAGS = "ismxq"
 # Names of XML: `\i` is a first character, `\c` any other.
@@ -56,42 +55,15 @@ def _one(piece: str, *, inside: bool, whole: bool, spaced: bool) -> str:
     return "" if spaced and not inside and piece.isspace() else piece
 
 
-def matches(text: str, pattern: str, flags: str) -> str:
-    """Whether a text has a part that matches a pattern; pattern and flags come from the data."""
-    found = guarded(f"CAST({text} RLIKE {_from_data(pattern, flags)} AS STRING)")
-    return f"({found} = 'true')"
-
-
-def matches_constant(text: str, pattern: str, flags: str) -> str:
-    """Whether a text has a part that matches a pattern of the query."""
+def of_query(pattern: str, flags: str) -> Cheap:
+    """A pattern that the query writes, for Java; null if it is wrong."""
     java = java_pattern(pattern, flags)
-    if java is None or not _is_valid(java):
-        return "CAST(NULL AS BOOLEAN)"
-    return f"({text} RLIKE {quote(java)})"
+    return Cheap(NO_TERM) if java is None or not _is_valid(java) else quote(java)
 
 
-def replaced(text: str, pattern: str, replacement: str, flags: str) -> str:
-    """A text with every match replaced; pattern and flags come from the data."""
-    return let(
-        _from_data(pattern, flags),
-        lambda java: guarded(
-            f"IF('' RLIKE {java}, NULL, regexp_replace({text}, {java}, {replacement}))"
-        ),
-    )
-
-
-def replaced_constant(text: str, pattern: str, replacement: str, flags: str) -> str:
-    """A text with every match of a pattern of the query replaced.
-
-    A pattern that matches the empty text is an error, as in XPath.
-    """
-    java = java_pattern(pattern, flags)
-    if java is None or not _is_valid(java) or _compiled(java).matcher("").find():
-        return NO_TERM
-    return guarded(f"regexp_replace({text}, {quote(java)}, {replacement})")
-
-
-def _from_data(pattern: str, flags: str) -> str:
+@both_once
+def of_data(pattern: Cheap, flags: Cheap) -> str:
+    """A pattern that comes from the data, for Java; null if its flags are wrong."""
     letters = f"replace(replace({flags}, 'i', 'iu'), 'q', '')"
     literally = f"regexp_replace({pattern}, '([^A-Za-z0-9])', '\\\\\\\\$1')"
     written = f"IF({flags} RLIKE 'q', {literally}, {pattern})"
@@ -99,16 +71,26 @@ def _from_data(pattern: str, flags: str) -> str:
     return f"IF({known}, concat('(?d', {letters}, ')', {written}), NULL)"
 
 
+def matches(text: str, java: str) -> str:
+    """Whether a text has a part that matches a pattern."""
+    if isinstance(java, Cheap):
+        return f"({text} RLIKE {java})"
+    found = guarded(f"CAST({text} RLIKE {java} AS STRING)")
+    return f"({found} = 'true')"
+
+
+@once
+def replaced(java: Cheap, text: str, replacement: str) -> str:
+    """A text with every match replaced; to match the empty text is an error, as in XPath."""
+    return guarded(f"IF('' RLIKE {java}, NULL, regexp_replace({text}, {java}, {replacement}))")
+
+
 def _is_valid(java: str) -> bool:
-    try:
-        _compiled(java)
-    except IllegalArgumentException:
-        return False
-    return True
-
-
-def _compiled(java: str) -> Any:  # noqa: ANN401 - an object of the JVM
     context = SparkContext._active_spark_context
     assert context is not None  # noqa: S101 - a column needs a session
     assert context._jvm is not None  # noqa: S101
-    return context._jvm.java.util.regex.Pattern.compile(java)
+    try:
+        context._jvm.java.util.regex.Pattern.compile(java)
+    except IllegalArgumentException:
+        return False
+    return True

@@ -1,16 +1,8 @@
 """Comparisons of compiled values, each in the cheapest way that what is known of them allows."""
 
 from bestbefore.rdf.terms import Literal
-from bestbefore.spark.expressions import comparison, numbers
-from bestbefore.spark.expressions.values import (
-    Booleans,
-    Numbers,
-    Strings,
-    Terms,
-    Value,
-    comparable,
-    number_of,
-)
+from bestbefore.spark.expressions import comparison, numbers, values
+from bestbefore.spark.expressions.values import Booleans, Numbers, Strings, Terms, Value
 from bestbefore.spark.sql import Cheap, let
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
@@ -32,11 +24,10 @@ def is_in(operand: Value, choices: list[Value]) -> str:
         return "FALSE"
     if isinstance(operand, Terms) and all(isinstance(e, Terms) and e.alone for e in choices):
         return f"({operand.sql} IN ({', '.join(choice.sql for choice in choices)}))"
+    known = [values.comparable(choice) for choice in choices]
     return let(
-        comparable(operand),
-        lambda one: (
-            f"({' OR '.join(comparison.equal(one, comparable(choice)) for choice in choices)})"
-        ),
+        values.comparable(operand),
+        lambda one: f"({' OR '.join(comparison.equal(one, choice) for choice in known)})",
     )
 
 
@@ -48,12 +39,12 @@ def equal(left: Value, right: Value) -> str:
         case (Terms(one), Terms(other, True)) | (Terms(one, True), Terms(other)):
             return f"({one} = {other})"
         case Numbers(one), Numbers(other):
-            return numbers.compare("=", one, other)
+            return numbers.compare(one, other, "=")
         case Terms(Cheap() as term), _:
             return _term_equals(term, right)
         case _, Terms(Cheap() as term):
             return _term_equals(term, left)
-    return comparison.equal(comparable(left), comparable(right))
+    return comparison.equal(values.comparable(left), values.comparable(right))
 
 
 def _term_equals(term: Cheap, value: Value) -> str:
@@ -62,7 +53,7 @@ def _term_equals(term: Cheap, value: Value) -> str:
             return comparison.equals_number(term, number, value.kind or 0)
         case Strings(Cheap() as characters):
             return comparison.equals_string(term, characters)
-    return comparison.equal(comparable(Terms(term)), comparable(value))
+    return comparison.equal(values.comparable(Terms(term)), values.comparable(value))
 
 
 def _ordered(op: str, left: Value, right: Value) -> str:
@@ -73,7 +64,7 @@ def _ordered(op: str, left: Value, right: Value) -> str:
             return comparison.number_ordered(_MIRRORED[op], term, number, left.kind or 0)
         case (Numbers(), _) | (_, Numbers()):
             # Only numbers are ordered against a number.
-            return numbers.compare(op, number_of(left), number_of(right))
+            return numbers.compare(values.number_of(left), values.number_of(right), op)
         case Strings(one), Strings(other):
             return f"({one} {op} {other})"
-    return comparison.ordered(op, comparable(left), comparable(right))
+    return comparison.ordered(values.comparable(left), values.comparable(right), op)

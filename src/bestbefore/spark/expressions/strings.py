@@ -4,65 +4,56 @@ from collections.abc import Callable, Sequence
 
 from bestbefore.query.expressions import Constant, Expression
 from bestbefore.rdf.terms import XSD_STRING, Literal
-from bestbefore.spark.expressions import numbers, regular_expressions
-from bestbefore.spark.expressions.values import (
-    ERROR,
-    Booleans,
-    Numbers,
-    Strings,
-    Terms,
-    Value,
-    characters_of,
-    number_of,
-    string_of,
-    tagged_string_of,
-)
-from bestbefore.spark.sql import Cheap, let, let_both
-from bestbefore.spark.terms import form, literal, suffix
+from bestbefore.spark.expressions import numbers, regular_expressions, values
+from bestbefore.spark.expressions.values import ERROR, Booleans, Numbers, Strings, Terms, Value
+from bestbefore.spark.sql import Cheap, both_once, let, once, quote
+from bestbefore.spark.terms import form, literal, percent_encoded, suffix
 
+Function = Callable[[Sequence[Value]], Value]
 Change = Callable[[str], str]
 
 
 def length(arguments: Sequence[Value]) -> Value:
     """STRLEN: the number of characters."""
-    return Numbers(numbers.exact(f"char_length({characters_of(arguments[0])})", numbers.INTEGER))
+    count = f"char_length({values.characters_of(arguments[0])})"
+    return Numbers(numbers.exact(count, numbers.INTEGER))
 
 
-def changed(change: Change) -> Callable[[Sequence[Value]], Value]:
+def encoded(arguments: Sequence[Value]) -> Value:
+    """ENCODE_FOR_URI: the characters as they may stand in an IRI."""
+    return Strings(percent_encoded(values.characters_of(arguments[0])))
+
+
+def changed(change: Change) -> Function:
     """A function that changes the characters of a string and keeps its language."""
 
     def apply(arguments: Sequence[Value]) -> Value:
         if isinstance(arguments[0], Strings):
             return Strings(change(arguments[0].sql))
-        return Terms(
-            let(tagged_string_of(arguments[0]), lambda term: with_characters(term, change))
-        )
+        return Terms(with_characters(values.tagged_string_of(arguments[0]), change))
 
     return apply
 
 
+@once
 def with_characters(term: Cheap, change: Change) -> str:
     """A literal with its characters changed."""
     return literal(change(form(term, suffix(term))), suffix(term))
 
 
-def tested(test: Callable[[str, str], str]) -> Callable[[Sequence[Value]], Value]:
+def tested(test: Callable[[str, str], str]) -> Function:
     """A test of two compatible strings."""
+
+    @both_once
+    def compatible(text: Cheap, part: Cheap) -> str:
+        found = test(form(text, suffix(text)), form(part, suffix(part)))
+        return f"CASE WHEN {_compatible(text, part)} THEN {found} END"
 
     def apply(arguments: Sequence[Value]) -> Value:
         one, other = arguments
         if isinstance(other, Strings):
-            return Booleans(test(characters_of(one), other.sql))
-        return Booleans(
-            let_both(
-                tagged_string_of(one),
-                tagged_string_of(other),
-                lambda text, part: (
-                    f"CASE WHEN {_compatible(text, part)} THEN "
-                    f"{test(form(text, suffix(text)), form(part, suffix(part)))} END"
-                ),
-            )
-        )
+            return Booleans(test(values.characters_of(one), other.sql))
+        return Booleans(compatible(values.tagged_string_of(one), values.tagged_string_of(other)))
 
     return apply
 
@@ -85,6 +76,7 @@ def after(arguments: Sequence[Value]) -> Value:
 def _beside(arguments: Sequence[Value], cut: Callable[[str, str, str], str]) -> Value:
     """A piece of a text, in its language, or an empty plain string where the part is not found."""
 
+    @both_once
     def piece(term: Cheap, part: Cheap) -> str:
         text, wanted = form(term, suffix(term)), form(part, suffix(part))
         found = let(
@@ -95,18 +87,18 @@ def _beside(arguments: Sequence[Value], cut: Callable[[str, str, str], str]) -> 
         )
         return f"CASE WHEN {_compatible(term, part)} THEN {found} END"
 
-    one, other = map(tagged_string_of, arguments)
-    return Terms(let_both(one, other, piece))
+    one, other = map(values.tagged_string_of, arguments)
+    return Terms(piece(one, other))
 
 
 def concatenated(arguments: Sequence[Value]) -> Value:
     """CONCAT: strings put together, in their language if it is the same."""
     if all(isinstance(argument, Strings) for argument in arguments):
-        return Strings(f"concat('', {', '.join(argument.sql for argument in arguments)})"
-                       if arguments else Cheap("''"))  # fmt: skip
-    return Terms(let(f"array({', '.join(map(tagged_string_of, arguments))})", _put_together))
+        return Strings(f"concat({', '.join((quote(''), *(one.sql for one in arguments)))})")
+    return Terms(_put_together(f"array({', '.join(map(values.tagged_string_of, arguments))})"))
 
 
+@once
 def _put_together(terms: Cheap) -> str:
     texts = f"transform({terms}, term -> {form(Cheap('term'), suffix(Cheap('term')))})"
     endings = f"array_distinct(transform({terms}, term -> {suffix(Cheap('term'))}))"
@@ -118,17 +110,13 @@ def _put_together(terms: Cheap) -> str:
 
 def part(arguments: Sequence[Value]) -> Value:
     """SUBSTR: the characters from a number on, counted from 1, up to a number of them."""
-    whole = [numbers.round_half_up(number_of(argument)) for argument in arguments[1:]]
-    bounds = [let(number, numbers.double_of) for number in whole]
-    start, size = bounds[0], bounds[1] if len(bounds) > 1 else "CAST('INF' AS DOUBLE)"
-
-    def cut(text: str) -> str:
-        return let_both(start, size, lambda first, count: _between(text, first, count))
-
-    return changed(cut)(arguments)
+    whole = [numbers.changed(values.number_of(argument), "ROUND") for argument in arguments[1:]]
+    start, size = [*map(numbers.double_of, whole), "CAST('INF' AS DOUBLE)"][:2]
+    return changed(lambda text: _between(start, size, text))(arguments)
 
 
-def _between(text: str, first: Cheap, count: Cheap) -> str:
+@both_once
+def _between(first: Cheap, count: Cheap, text: str) -> str:
     """The characters p with first ≤ p < first + count, whatever these numbers are."""
     # No text is longer than an INT can say.
     begin = f"least(greatest({first}, 1D), 2147483647D)"
@@ -143,37 +131,24 @@ def _between(text: str, first: Cheap, count: Cheap) -> str:
 
 def matched(arguments: Sequence[Value], written: Sequence[Expression]) -> Value:
     """REGEX: whether a part of a string matches a pattern."""
-    text = characters_of(arguments[0])
-    known = _written(written[1:])
-    if known is not None:
-        pattern, *flags = known
-        return Booleans(regular_expressions.matches_constant(text, pattern, "".join(flags)))
-    pattern, *flags = [string_of(argument) for argument in arguments[1:]]
-    return Booleans(
-        let_both(pattern, flags[0] if flags else Cheap("''"),
-                 lambda one, other: regular_expressions.matches(text, one, other))
-    )  # fmt: skip
+    java = _pattern(arguments[1:], written[1:])
+    return Booleans(regular_expressions.matches(values.characters_of(arguments[0]), java))
 
 
 def replaced(arguments: Sequence[Value], written: Sequence[Expression]) -> Value:
     """REPLACE: a string with every match of a pattern replaced."""
-    replacement = string_of(arguments[2])
-    known = _written((written[1], *written[3:]))
-    if known is not None:
-        pattern, *flags = known
+    java = _pattern((arguments[1], *arguments[3:]), (written[1], *written[3:]))
+    replacement = values.string_of(arguments[2])
+    return changed(lambda text: regular_expressions.replaced(java, text, replacement))(arguments)
 
-        def change(text: str) -> str:
-            return regular_expressions.replaced_constant(text, pattern, replacement, "".join(flags))
 
-        return changed(change)(arguments)
-    wanted, *given = [string_of(argument) for argument in (arguments[1], *arguments[3:])]
-    return changed(
-        lambda text: let_both(
-            wanted,
-            given[0] if given else Cheap("''"),
-            lambda one, other: regular_expressions.replaced(text, one, replacement, other),
-        )
-    )(arguments)
+def _pattern(arguments: Sequence[Value], written: Sequence[Expression]) -> str:
+    """A pattern, and flags if there are any, for Java."""
+    if (known := _written(written)) is not None:
+        pattern, flags = [*known, ""][:2]
+        return regular_expressions.of_query(pattern, flags)
+    given = [*map(values.string_of, arguments), Cheap("''")]
+    return regular_expressions.of_data(given[0], given[1])
 
 
 def _written(expressions: Sequence[Expression]) -> list[str] | None:
@@ -191,17 +166,18 @@ def _written(expressions: Sequence[Expression]) -> list[str] | None:
 def language_matched(arguments: Sequence[Value]) -> Value:
     """LANGMATCHES: whether a language tag is in a basic language range."""
 
+    @both_once
     def match(tag: Cheap, wanted: Cheap) -> str:
         within = f"{tag} = {wanted} OR startswith({tag}, concat({wanted}, '-'))"
         return f"IF({wanted} = '*', {tag} != '', {within})"
 
-    one, other = (f"lower({string_of(argument)})" for argument in arguments)
-    return Booleans(let_both(one, other, match))
+    one, other = (f"lower({values.string_of(argument)})" for argument in arguments)
+    return Booleans(match(one, other))
 
 
 def tagged(arguments: Sequence[Value]) -> Value:
     """STRLANG: a plain string with a language."""
-    text, tag = map(string_of, arguments)
+    text, tag = map(values.string_of, arguments)
     known = f"nullif(lower({tag}), '')"
     return Terms(literal(text, f"concat('@', {known})"))
 
@@ -210,16 +186,17 @@ def typed(arguments: Sequence[Value]) -> Value:
     """STRDT: a plain string with a datatype."""
     if not isinstance(arguments[1], Terms):
         return ERROR
-    ending = let(
-        arguments[1].sql,
-        lambda iri: (
-            f"CASE WHEN {iri} = '<{XSD_STRING}>' THEN '' "
-            f"WHEN startswith({iri}, '<') THEN concat('^^', {iri}) END"
-        ),
+    return Terms(literal(values.string_of(arguments[0]), _type_suffix(arguments[1].sql)))
+
+
+@once
+def _type_suffix(iri: Cheap) -> str:
+    return (
+        f"CASE WHEN {iri} = '<{XSD_STRING}>' THEN '' "
+        f"WHEN startswith({iri}, '<') THEN concat('^^', {iri}) END"
     )
-    return Terms(literal(string_of(arguments[0]), ending))
 
 
-def hashed(algorithm: Callable[[str], str]) -> Callable[[Sequence[Value]], Value]:
+def hashed(algorithm: str) -> Function:
     """MD5 and its successors: the digest of a plain string in hexadecimal."""
-    return lambda arguments: Strings(algorithm(string_of(arguments[0])))
+    return lambda arguments: Strings(algorithm.format(values.string_of(arguments[0])))

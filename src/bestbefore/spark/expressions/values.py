@@ -9,7 +9,7 @@ from typing import assert_never
 
 from bestbefore.rdf.terms import IRI, XSD, Literal, encode
 from bestbefore.spark.expressions import comparison, numbers
-from bestbefore.spark.sql import NO_TERM, Cheap, let, one_of, quote
+from bestbefore.spark.sql import NO_TERM, Cheap, if_known, let, once, one_of, quote
 from bestbefore.spark.terms import form, is_literal, literal, suffix, text, type_suffix
 
 
@@ -91,24 +91,22 @@ def truth_of(value: Value) -> str:
         case Numbers(sql):
             return numbers.truth(sql)
         case Terms(sql):
-            return let(sql, _truth_of_term)
+            return _truth_of_term(sql)
     assert_never(value)
 
 
+@once
 def _truth_of_term(term: Cheap) -> str:
-    boolean = quote(type_suffix("boolean"))
-
-    def by_type(ending: Cheap) -> str:
-        lexical = form(term, ending)
-        number = numbers.truth(numbers.of_literal(lexical, ending))
-        return (
-            f"CASE WHEN {ending} = '' OR startswith({ending}, '@') THEN {lexical} != '' "
-            f"WHEN {ending} = {boolean} THEN {lexical} IN ('true', '1') "
-            # A form that is wrong for its type is no error here, but false.
-            f"WHEN {one_of(ending, numbers.SUFFIXES)} THEN coalesce({number}, FALSE) END"
-        )
-
-    return f"CASE WHEN {is_literal(term)} THEN {let(suffix(term), by_type)} END"
+    ending = suffix(term)
+    lexical = form(term, ending)
+    number = numbers.truth(numbers.of_literal(lexical, ending))
+    return (
+        f"CASE WHEN {is_literal(term)} THEN "
+        f"CASE WHEN {ending} = '' OR startswith({ending}, '@') THEN {lexical} != '' "
+        f"WHEN {ending} = {quote(type_suffix('boolean'))} THEN {lexical} IN ('true', '1') "
+        # A form that is wrong for its type is no error here, but false.
+        f"WHEN {one_of(ending, numbers.SUFFIXES)} THEN coalesce({number}, FALSE) END END"
+    )
 
 
 def number_of(value: Value) -> str:
@@ -117,7 +115,7 @@ def number_of(value: Value) -> str:
         case Numbers(sql):
             return sql
         case Terms(sql):
-            return let(sql, numbers.of_term)
+            return numbers.of_term(sql)
         case Booleans() | Strings():
             return numbers.NO_NUMBER
     assert_never(value)
@@ -129,21 +127,30 @@ def text_of(value: Value) -> str:
         case Strings(sql):
             return sql
         case Numbers(sql, written):
-            return let(sql, numbers.canonical) if written is None else quote(written.lexical)
+            return numbers.canonical(sql) if written is None else quote(written.lexical)
         case Booleans(sql):
             return f"CAST({sql} AS STRING)"
         case Terms(sql):
-            return let(sql, text)
+            return text(sql)
     assert_never(value)
 
 
 def string_of(value: Value) -> str:
     """The characters of a plain string, null for anything else."""
+    return _characters(value, "{} = ''")
+
+
+def characters_of(value: Value) -> str:
+    """The characters of a plain or language-tagged string, null for anything else."""
+    return _characters(value, _NO_DATATYPE)
+
+
+def _characters(value: Value, ending: str) -> str:
     match value:
         case Strings(sql):
             return sql
         case Terms(sql):
-            return let(sql, lambda term: _string(term, f"{suffix(term)} = ''"))
+            return let(sql, lambda term: _if_string(term, form(term, suffix(term)), ending))
         case Booleans() | Numbers():
             return NO_TERM
     assert_never(value)
@@ -151,45 +158,31 @@ def string_of(value: Value) -> str:
 
 def tagged_string_of(value: Value) -> str:
     """A plain or language-tagged string as a term, null for anything else."""
-    match value:
-        case Strings(sql):
-            return literal(sql)
-        case Terms(sql):
-            return let(sql, lambda term: f"CASE WHEN {_is_string(term)} THEN {term} END")
-        case Booleans() | Numbers():
-            return NO_TERM
-    assert_never(value)
+    if isinstance(value, Terms):
+        return let(value.sql, lambda term: _if_string(term, term, _NO_DATATYPE))
+    return literal(value.sql) if isinstance(value, Strings) else NO_TERM
 
 
-def characters_of(value: Value) -> str:
-    """The characters of a plain or language-tagged string, null for anything else."""
-    match value:
-        case Terms(sql):
-            return let(sql, lambda term: _string(term, _is_string(term)))
-        case _:
-            return string_of(value)
+_NO_DATATYPE = "NOT startswith({}, '^')"
 
 
-def _string(term: Cheap, condition: str) -> str:
-    return f"CASE WHEN {is_literal(term)} AND {condition} THEN {form(term, suffix(term))} END"
-
-
-def _is_string(term: Cheap) -> str:
-    return f"{is_literal(term)} AND NOT startswith({suffix(term)}, '^')"
+def _if_string(term: Cheap, then: str, ending: str) -> str:
+    """Something made of a literal whose suffix satisfies a condition."""
+    return f"CASE WHEN {is_literal(term)} AND {ending.format(suffix(term))} THEN {then} END"
 
 
 def comparable(value: Value) -> str:
     """What is compared of a value."""
     match value:
         case Terms(sql):
-            return let(sql, comparison.comparable)
+            return comparison.comparable(sql)
         case Numbers(sql):
             return _family(comparison.NUMBER, sql)
         case Booleans(sql):
             number = numbers.exact(f"CAST({sql} AS INT)", numbers.INTEGER)
             return _family(comparison.BOOLEAN, number)
         case Strings(sql):
-            return let(sql, _string_family)
+            return _string_family(sql)
     assert_never(value)
 
 
@@ -198,13 +191,10 @@ def _family(family: int, number: str) -> str:
         return Cheap(comparison.member(family, number=number, value=NO_TERM))
     return let(
         number,
-        lambda one: (
-            f"CASE WHEN {one} IS NOT NULL "
-            f"THEN {comparison.member(family, number=one, value=NO_TERM)} END"
-        ),
+        lambda one: if_known(one, comparison.member(family, number=one, value=NO_TERM)),
     )
 
 
+@once
 def _string_family(characters: Cheap) -> str:
-    found = comparison.member(comparison.STRING, value=characters)
-    return f"CASE WHEN {characters} IS NOT NULL THEN {found} END"
+    return if_known(characters, comparison.member(comparison.STRING, value=characters))

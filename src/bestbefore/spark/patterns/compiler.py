@@ -5,34 +5,12 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame
 
-from bestbefore.query.algebra import (
-    BGP,
-    Distinct,
-    Extend,
-    Filter,
-    Graph,
-    Group,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    PathPattern,
-    Pattern,
-    Project,
-    Reduced,
-    Service,
-    Slice,
-    Union,
-    Values,
-    Variable,
-    Window,
-    expressions_of,
-)
+from bestbefore.query import algebra
+from bestbefore.query.algebra import BGP, Pattern, Variable, expressions_of
 from bestbefore.query.expressions import is_stable, is_volatile
 from bestbefore.spark.columns import SOLUTION, column_of
 from bestbefore.spark.expressions import condition_sql, term_sql
-from bestbefore.spark.patterns.context import Context
-from bestbefore.spark.patterns.dataset import Dataset
+from bestbefore.spark.patterns.context import Context, Dataset
 from bestbefore.spark.patterns.existence import filtered, with_tests
 from bestbefore.spark.patterns.groups import grouped
 from bestbefore.spark.patterns.joins import join, left_join, minus, without_match
@@ -53,58 +31,60 @@ def compile_pattern(pattern: Pattern, dataset: Dataset) -> DataFrame:
 
 def compile_solutions(pattern: Pattern, dataset: Dataset) -> Solutions:
     """The mappings of a pattern, with what is known of their columns."""
-    return _compile(pattern, Context(dataset))
+    return _compile(pattern, Context(dataset, _compile))
 
 
 def _compile(pattern: Pattern, context: Context) -> Solutions:  # noqa: C901, PLR0911, PLR0912
     match pattern:
         case BGP():
             return basic_graph_pattern(pattern, context)
-        case PathPattern():
+        case algebra.PathPattern():
             return path_pattern(pattern, context)
-        case Values():
+        case algebra.Values():
             return inline_data(pattern, context)
-        case Join(BGP(()), inner) | Join(inner, BGP(())):
+        case algebra.Join(BGP(()), inner) | algebra.Join(inner, BGP(())):
             return _compile(inner, context)
-        case Join(left, right):
+        case algebra.Join(left, right):
             return join(_compile(left, context), _compile(right, context))
-        case LeftJoin():
+        case algebra.LeftJoin():
             return _left_join(pattern, context)
-        case Union(left, right):
+        case algebra.Union(left, right):
             return union(_compile(left, context), _compile(right, context))
-        case Minus(left, right):
+        case algebra.Minus(left, right):
             return minus(_compile(left, context), _compile(right, context))
-        case Filter(condition, inner):
-            return filtered(_compile(inner, context), condition, context, _compile)
-        case Extend():
+        case algebra.Filter(condition, inner):
+            return filtered(_compile(inner, context), condition, context)
+        case algebra.Extend():
             return _extend(pattern, context)
-        case Graph():
+        case algebra.Graph():
             return _graph(pattern, context)
-        case Window(_, inner):
+        case algebra.Window(_, inner):
             return clause(context.dataset.mappings(pattern), inner, context)
-        case Service(_, inner, silent):
+        case algebra.Service(_, inner, silent):
             found = clause(context.dataset.mappings(pattern), inner, context)
             # A silent service that did not answer gives a mapping that binds nothing.
             return replace(found, bound=frozenset()) if silent else found
-        case Group(inner):
-            return _group(pattern, context)
-        case Project(inner, variables):
-            return _project(inner, variables, context)
-        case Distinct(inner):
+        case algebra.Group(inner):
+            found, scope = with_tests(_compile(inner, context), expressions_of(pattern), context)
+            return context.anchored(grouped(pattern, found, scope, context))
+        case algebra.Project(inner, variables):
+            names = tuple(dict.fromkeys(column_of(variable.name) for variable in variables))
+            found = _compile(inner, context.showing(names))
+            return context.anchored(found.restricted(names))
+        case algebra.Distinct(inner):
             return distinct(_compile(inner, context))
-        case Reduced(inner):
+        case algebra.Reduced(inner):
             return _compile(inner, context)
-        case OrderBy(inner, conditions):
-            found, scope = with_tests(
-                spread(_compile(inner, context)), expressions_of(pattern), context, _compile
-            )
+        case algebra.OrderBy(inner, conditions):
+            ranked = spread(_compile(inner, context))
+            found, scope = with_tests(ranked, expressions_of(pattern), context)
             return ordered(found, conditions, scope)
-        case Slice(inner, offset, limit):
+        case algebra.Slice(inner, offset, limit):
             return sliced(_compile(inner, context), offset, limit)
     assert_never(pattern)
 
 
-def _left_join(pattern: LeftJoin, context: Context) -> Solutions:
+def _left_join(pattern: algebra.LeftJoin, context: Context) -> Solutions:
     left, right = _compile(pattern.left, context), _compile(pattern.right, context)
     condition = pattern.condition
     if condition is None:
@@ -113,7 +93,7 @@ def _left_join(pattern: LeftJoin, context: Context) -> Solutions:
         return left_join(left, right, lambda scope: condition_sql(condition, scope))
     # Such a condition cannot stand in a join: what passes it, and the left mappings without any.
     left = _identified(spread(left))
-    passed = filtered(join(left, right), condition, context, _compile)
+    passed = filtered(join(left, right), condition, context)
     rest = without_match(left, passed.restricted([_ROW]))
     return union(_unidentified(passed), _unidentified(rest))
 
@@ -125,14 +105,14 @@ def _identified(solutions: Solutions) -> Solutions:
     """The mappings with one column that says all of them."""
     terms = ", ".join(f"coalesce({name(column)}, '')" for column in solutions.names)
     sql = f"concat_ws(chr(0), {terms})" if terms else "''"
-    return solutions.with_name(_ROW, sql, bound=True)
+    return solutions.select(solutions.columns | {_ROW: sql}, bound=solutions.bound | {_ROW})
 
 
 def _unidentified(solutions: Solutions) -> Solutions:
     return solutions.restricted(column for column in solutions.names if column != _ROW)
 
 
-def _extend(pattern: Extend, context: Context) -> Solutions:
+def _extend(pattern: algebra.Extend, context: Context) -> Solutions:
     found = _compile(pattern.pattern, context)
     if is_volatile(pattern.expression):
         # Every mapping draws for itself, in every evaluation.
@@ -140,9 +120,9 @@ def _extend(pattern: Extend, context: Context) -> Solutions:
         if SOLUTION not in found.extras:
             found = found.with_column(SOLUTION, "uuid()")
             found = replace(found, extras=(*found.extras, SOLUTION))
-    found, scope = with_tests(found, (pattern.expression,), context, _compile)
+    found, scope = with_tests(found, (pattern.expression,), context)
     column, sql = column_of(pattern.variable.name), term_sql(pattern.expression, scope)
-    columns = {known: str(name(known)) for known in found.names}
+    columns = found.columns
     if column not in columns:
         return found.select(columns | {column: sql}, bound=found.bound)
     # Inside EXISTS an outer mapping may have bound it: then both must agree.
@@ -151,7 +131,7 @@ def _extend(pattern: Extend, context: Context) -> Solutions:
     return agreed.select(columns | {column: f"coalesce({name(column)}, taken)"}, bound=found.bound)
 
 
-def _graph(pattern: Graph, context: Context) -> Solutions:
+def _graph(pattern: algebra.Graph, context: Context) -> Solutions:
     inner = context.inside(pattern.name)
     found = _compile(pattern.pattern, inner)
     if isinstance(pattern.name, Variable) and inner.graph_key is not None:
@@ -163,22 +143,9 @@ def _graph(pattern: Graph, context: Context) -> Solutions:
 
 def _with_graph_name(found: Solutions, column: str, key: str) -> Solutions:
     """The mappings with the name of their graph in a variable, which they may have bound before."""
-    columns = {known: str(name(known)) for known in found.names} | {column: key}
+    columns = found.columns | {column: key}
     if column in found.names:
         found = found.filter(f"{name(column)} IS NULL OR {name(column)} = {key}")
     keys = tuple(other for other in found.keys if other != key)
     named = found.select(columns, bound=found.bound | {column})
     return replace(named, frame=named.frame.drop(key), keys=keys)
-
-
-def _group(pattern: Group, context: Context) -> Solutions:
-    found, scope = with_tests(
-        _compile(pattern.pattern, context), expressions_of(pattern), context, _compile
-    )
-    return context.anchored(grouped(pattern, found, scope, context))
-
-
-def _project(inner: Pattern, variables: tuple[Variable, ...], context: Context) -> Solutions:
-    names = tuple(dict.fromkeys(column_of(variable.name) for variable in variables))
-    found = _compile(inner, context.showing(names))
-    return context.anchored(found.restricted(names))

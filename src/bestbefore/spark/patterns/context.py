@@ -1,17 +1,54 @@
-"""Where a pattern is evaluated: on which graph, and for which evaluations and outer mappings."""
+"""What a query is evaluated on, and where: which graph, which evaluations and outer mappings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.query.algebra import Variable
+from bestbefore.query.algebra import Pattern, Service, Variable, Window
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.columns import EVALUATION, FROM_EVALUATION, GRAPH, TIME, TO_EVALUATION, TRIPLE
-from bestbefore.spark.patterns.dataset import Dataset
+from bestbefore.spark.columns import EVALUATION, GRAPH, RANGE, TIME, TRIPLE
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions
 from bestbefore.spark.sql import aliased, name, quote
+
+
+class TripleSource(Protocol):
+    """What triple patterns are matched against: triples and the range of windows they count in."""
+
+    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
+        """The triples that satisfy a condition, which differ in nothing but in `parts`.
+
+        They have those of the columns `s`, `p`, `o`, the range `from_evaluation` to
+        `to_evaluation`, and `time`, which may be null for a triple that is always there; those of
+        named graphs also `g`, an encoded IRI.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What the leaves of a pattern stand for: triples, or the mappings of a clause by its number.
+
+    `origin` gives what is evaluated: one row per `evaluation`, or a single row with the range
+    `from_evaluation` to `to_evaluation`. It is asked for by what has a solution where there is
+    no triple: an empty group, VALUES, an aggregate of nothing. `graph_names` are the encoded IRIs
+    of the named graphs.
+    """
+
+    graph: TripleSource | None = None
+    windows: Sequence[DataFrame] = ()
+    services: Sequence[DataFrame] = ()
+    origin: Callable[[], DataFrame] | None = None
+    named: TripleSource | None = None
+    graph_names: tuple[str, ...] = ()
+
+    def mappings(self, clause: Window | Service) -> DataFrame:
+        """The mappings of a clause."""
+        assert clause.number is not None  # noqa: S101 - a plan numbers its clauses
+        return (self.windows if isinstance(clause, Window) else self.services)[clause.number]
 
 
 @dataclass(frozen=True)
@@ -20,10 +57,12 @@ class Context:
 
     `graph` is None for the default graph, an IRI for a named one, a variable for each of them; then
     `depth` tells the key columns of nested GRAPH clauses apart. `seeds` has a row per evaluation
-    and outer mapping, with the outer variables as its names.
+    and outer mapping, with the outer variables as its names. `compile` gives the solutions of what
+    stands inside other patterns.
     """
 
     dataset: Dataset
+    compile: Callable[[Pattern, "Context"], Solutions]
     graph: IRI | Variable | None = None
     depth: int = 0
     seeds: Solutions | None = None
@@ -57,7 +96,7 @@ class Context:
         """The context inside a subquery, which sees only the outer variables that it selects."""
         if self.seeds is None:
             return self
-        seen = [each for each in self.seeds.names if each in names]
+        seen = [column for column in self.seeds.names if column in names]
         return replace(self, seeds=self.seeds.restricted(seen))
 
     def triples(
@@ -67,28 +106,24 @@ class Context:
 
         They differ in nothing but in `parts`.
         """
-        source = self.dataset.graph if self.graph is None else self.dataset.named
-        if source is None and self.graph is not None:
-            return self._nothing(columns)
-        assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
-        if isinstance(self.graph, IRI):
-            wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
         keys = () if self.graph_key is None else (self.graph_key,)
-        own = (FROM_EVALUATION, TO_EVALUATION, TIME, *(f"g AS {each}" for each in keys))
-        frame = source.triples(F.expr(wanted), parts).selectExpr(*own, *aliased(columns))
+        if self.graph is not None and self.dataset.named is None:
+            frame = self._nothing((*keys, *columns))
+        else:
+            source = self.dataset.graph if self.graph is None else self.dataset.named
+            assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
+            if isinstance(self.graph, IRI):
+                wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
+            own = (*RANGE, TIME, *(f"g AS {key}" for key in keys))
+            frame = source.triples(F.expr(wanted), parts).selectExpr(*own, *aliased(columns))
         return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
 
-    def _nothing(self, columns: dict[str, str]) -> Solutions:
+    def _nothing(self, columns: Sequence[str]) -> DataFrame:
         """What a named graph holds where there is none: no triple."""
         assert self.dataset.origin is not None  # noqa: S101 - as for `unit`
-        keys = () if self.graph_key is None else (self.graph_key,)
-        texts = (f"CAST(NULL AS STRING) AS {name(column)}" for column in (*keys, *columns))
-        own = (
-            f"CAST(NULL AS BIGINT) AS {name(column)}"
-            for column in (FROM_EVALUATION, TO_EVALUATION, TIME)
-        )
-        frame = self.dataset.origin().filter("FALSE").selectExpr(*own, *texts)
-        return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
+        own = (f"CAST(NULL AS BIGINT) AS {name(column)}" for column in (*RANGE, TIME))
+        texts = (f"CAST(NULL AS STRING) AS {name(column)}" for column in columns)
+        return self.dataset.origin().filter("FALSE").selectExpr(*own, *texts)
 
 
 def _origin(dataset: Dataset) -> Solutions:
@@ -96,5 +131,5 @@ def _origin(dataset: Dataset) -> Solutions:
     assert dataset.origin is not None  # noqa: S101 - whoever evaluates knows for which windows
     frame = dataset.origin()
     ranged = EVALUATION not in frame.columns
-    kept = (FROM_EVALUATION, TO_EVALUATION) if ranged else (EVALUATION,)
+    kept = RANGE if ranged else (EVALUATION,)
     return Solutions(frame.select(*kept), (), frozenset(), () if ranged else kept, (), ranged)

@@ -1,31 +1,11 @@
 """EXISTS and NOT EXISTS: whether a pattern has a solution, given an outer mapping."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from bestbefore.query.algebra import (
-    BGP,
-    Distinct,
-    Extend,
-    Filter,
-    Graph,
-    Group,
-    Join,
-    LeftJoin,
-    Minus,
-    OrderBy,
-    PathPattern,
-    Pattern,
-    Project,
-    Reduced,
-    Service,
-    Slice,
-    Union,
-    Values,
-    Variable,
-    Window,
-)
+from bestbefore.query import algebra
+from bestbefore.query.algebra import Pattern, Variable
 from bestbefore.query.expressions import Exists, Expression, conjuncts, exists_patterns
 from bestbefore.query.scope import certain_variables, expression_variables, mentioned_variables
 from bestbefore.spark.columns import SOLUTION, column_of, variable_of
@@ -37,18 +17,15 @@ from bestbefore.spark.patterns.solutions import Solutions, spread
 from bestbefore.spark.sql import name, quoted
 
 Names = frozenset[Variable]
-Compile = Callable[[Pattern, Context], Solutions]
 
 
-def filtered(
-    solutions: Solutions, condition: Expression, context: Context, compile_: Compile
-) -> Solutions:
+def filtered(solutions: Solutions, condition: Expression, context: Context) -> Solutions:
     """The mappings for which a condition is true, its parts that need no pattern first."""
     for part in sorted(conjuncts(condition), key=lambda part: bool(exists_patterns(part))):
         if isinstance(part, Exists):
-            solutions = _tested(solutions, part, context, compile_)
+            solutions = _tested(solutions, part, context)
             continue
-        found, scope = with_tests(solutions, (part,), context, compile_)
+        found, scope = with_tests(solutions, (part,), context)
         solutions = found.filter(condition_sql(part, scope))
         if exists_patterns(part):
             solutions = solutions.restricted(solutions.names)
@@ -56,40 +33,35 @@ def filtered(
 
 
 def with_tests(
-    solutions: Solutions, expressions: Sequence[Expression], context: Context, compile_: Compile
+    solutions: Solutions, expressions: Sequence[Expression], context: Context
 ) -> tuple[Solutions, Scope]:
     """The mappings with a column for each EXISTS in some expressions, and what they then see."""
     patterns = dict.fromkeys(pattern for one in expressions for pattern in exists_patterns(one))
     flags: dict[Pattern, str] = {}
     for number, pattern in enumerate(patterns):
         flag = f"exists{number}"
-        solutions = _flagged(solutions, pattern, flag, context, compile_)
-        flags[pattern] = name(flag)
+        solutions = spread(solutions)
+        seeded, found = _seeded(solutions, pattern, context)
+        marked = flagged(seeded, found, flag).frame.drop(seeded.keys[-1])
+        solutions, flags[pattern] = replace(solutions, frame=marked), name(flag)
     solution = SOLUTION if SOLUTION in solutions.extras else None
     return solutions, replace(solutions.scope(), exists=flags, solution=solution)
 
 
-def _tested(solutions: Solutions, test: Exists, context: Context, compile_: Compile) -> Solutions:
+def _tested(solutions: Solutions, test: Exists, context: Context) -> Solutions:
     choose = without_match if test.negated else with_match
     solutions = spread(solutions)
-    if _is_closed(test.pattern, _variables(solutions)):
-        found = spread(compile_(test.pattern, replace(context, seeds=None)))
+    outer = frozenset(Variable(variable_of(column)) for column in solutions.variables)
+    if _is_closed(test.pattern, outer):
+        found = spread(context.compile(test.pattern, replace(context, seeds=None)))
         shared = [column for column in found.variables if column in solutions.names]
         return choose(solutions, found.restricted(shared))
-    seeded, found = _seeded(solutions, test.pattern, context, compile_)
+    seeded, found = _seeded(solutions, test.pattern, context)
     return replace(solutions, frame=choose(seeded, found).frame.drop(seeded.keys[-1]))
 
 
-def _flagged(
-    solutions: Solutions, pattern: Pattern, flag: str, context: Context, compile_: Compile
-) -> Solutions:
-    solutions = spread(solutions)
-    seeded, found = _seeded(solutions, pattern, context, compile_)
-    return replace(solutions, frame=flagged(seeded, found, flag).frame.drop(seeded.keys[-1]))
-
-
 def _seeded(
-    solutions: Solutions, pattern: Pattern, context: Context, compile_: Compile
+    solutions: Solutions, pattern: Pattern, context: Context
 ) -> tuple[Solutions, Solutions]:
     """The outer mappings with a column that names each, and the names that have a solution."""
     mentioned = {column_of(variable.name) for variable in mentioned_variables(pattern)}
@@ -102,12 +74,8 @@ def _seeded(
     outer = replace(outer, keys=(*solutions.keys, seed))
     frame = outer.frame.selectExpr(*quoted((*outer.keys, *names))).distinct()
     seeds = replace(outer, frame=frame, names=names, bound=solutions.bound & {*names}, extras=())
-    found = spread(compile_(pattern, replace(context, seeds=seeds)))
+    found = spread(context.compile(pattern, replace(context, seeds=seeds)))
     return outer, found.select({}, bound=frozenset(), extras=())
-
-
-def _variables(solutions: Solutions) -> Names:
-    return frozenset(Variable(variable_of(column)) for column in solutions.variables)
 
 
 def _is_closed(pattern: Pattern, outer: Names) -> bool:  # noqa: C901, PLR0911 - one case per node
@@ -117,27 +85,27 @@ def _is_closed(pattern: Pattern, outer: Names) -> bool:  # noqa: C901, PLR0911 -
     something inside depends on an outer variable before a triple has bound it.
     """
     match pattern:
-        case BGP() | Values() | Window() | Service():
+        case algebra.BGP() | algebra.Values() | algebra.Window() | algebra.Service():
             return True
-        case PathPattern(subject, path, object_):
+        case algebra.PathPattern(subject, path, object_):
             return not (can_be_empty(path) and outer & {subject, object_})
-        case Join(left, right) | Union(left, right):
+        case algebra.Join(left, right) | algebra.Union(left, right):
             return _is_closed(left, outer) and _is_closed(right, outer)
-        case LeftJoin(left, right, condition):
+        case algebra.LeftJoin(left, right, condition):
             seen = frozenset(mentioned_variables(right)) | _read(condition)
             return _is_closed(left, outer) and outer & seen <= certain_variables(left)
-        case Minus(left, right):
+        case algebra.Minus(left, right):
             return _is_closed(left, outer) and not outer & {*mentioned_variables(right)}
-        case Filter(expression, inner) | Extend(inner, _, expression):
+        case algebra.Filter(expression, inner) | algebra.Extend(inner, _, expression):
             seen = _read(expression)
             return _is_closed(inner, outer) and outer & seen <= certain_variables(inner)
-        case Graph(_, inner) | Distinct(inner) | Reduced(inner) | OrderBy(inner):
+        case algebra.Graph(_, inner) | algebra.OrderBy(inner):
             return _is_closed(inner, outer)
-        case Project(inner, names):
-            return _is_closed(inner, outer & {*names})
-        case Group(inner, keys):
-            return _is_closed(inner, outer & {*keys})
-        case Slice(inner):
+        case algebra.Distinct(inner) | algebra.Reduced(inner):
+            return _is_closed(inner, outer)
+        case algebra.Project(inner, kept) | algebra.Group(inner, kept):
+            return _is_closed(inner, outer & {*kept})
+        case algebra.Slice(inner):
             return not outer & {*mentioned_variables(inner)}
     assert_never(pattern)
 

@@ -18,10 +18,17 @@ from bestbefore.spark.expressions.compiler import value_of
 from bestbefore.spark.expressions.values import number_of, term_of, text_of
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.solutions import Solutions, spread
-from bestbefore.spark.sql import Cheap, aliased, let, name, quote, quoted
+from bestbefore.spark.sql import Cheap, aliased, let, name, once, quote, quoted
 from bestbefore.spark.terms import literal, text
 
+# Whether a row is a mapping, and not only there for an evaluation without any.
 _PRESENT = "present"
+_TOLERANT = ("COUNT", "SAMPLE")
+_CARRIED = {
+    TIME: f"max({TIME})",
+    # That all units behind a group are fresh: rows of one unit share one value, which counts once.
+    FRESH: f"aggregate(collect_set({FRESH}), 1D, (product, share) -> product * share)",
+}
 
 
 def grouped(group: Group, solutions: Solutions, scope: Scope, context: Context) -> Solutions:
@@ -37,8 +44,7 @@ def grouped(group: Group, solutions: Solutions, scope: Scope, context: Context) 
     by = tuple(column_of(key.name) for key in group.keys)
     extras = tuple(column for column in (TIME, FRESH) if column in solutions.extras)
     parts, results = _summaries(group, solutions)
-    carried = {TIME: f"max({name(TIME)})", FRESH: _freshness(FRESH)}
-    parts |= {column: carried[column] for column in extras}
+    parts |= {column: _CARRIED[column] for column in extras}
     own = (*solutions.keys, *by)
     found = rows.groupBy(*quoted(own)).agg(*map(F.expr, aliased(parts) or ["1 AS `one`"]))
     frame = found.selectExpr(*quoted((*own, *extras)), *aliased(results))
@@ -60,18 +66,19 @@ def _rows(group: Group, solutions: Solutions, scope: Scope) -> DataFrame:
 
 def _summaries(group: Group, solutions: Solutions) -> tuple[dict[str, str], dict[str, str]]:
     """What Spark aggregates, by name, and the terms made of it, by the column of their variable."""
-    rows = _Rows(
-        present=_PRESENT,
-        weight=solutions.carried(MAPPINGS),
-        position=solutions.carried(POSITION),
-        names=solutions.variables,
-    )
+    rows = _Rows(solutions.carried(MAPPINGS), solutions.carried(POSITION), solutions.variables)
     parts, results = dict[str, str](), dict[str, str]()
     for number, (variable, aggregate) in enumerate(group.aggregates):
-        summed = _summary(aggregate, _argument(number), rows)
-        names = [f"part{number}_{part}" for part in range(len(summed.parts))]
-        parts |= dict(zip(names, summed.parts, strict=True))
-        results[column_of(variable.name)] = summed.term(*(Cheap(name(part)) for part in names))
+        argument = name(_argument(number))
+        summary = _SUMMARIES[aggregate.function](aggregate, argument, rows)
+        names = [f"part{number}_{part}" for part in range(len(summary.parts))]
+        parts |= dict(zip(names, summary.parts, strict=True))
+        term = summary.term(*map(name, names))
+        if aggregate.function not in _TOLERANT:
+            wrong = f"wrong{number}"
+            parts[wrong] = f"bool_or({_PRESENT} AND {argument} IS NULL)"
+            term = f"IF({wrong}, NULL, {term})"
+        results[column_of(variable.name)] = term
     return parts, results
 
 
@@ -83,11 +90,10 @@ def _argument(number: int) -> str:
 class _Rows:
     """What an aggregate knows of the rows of a group, as SQL.
 
-    `present` is whether a row is a mapping, `weight` how many it stands for, `position` where it is
-    in an order, `names` are the columns of its variables.
+    `weight` is how many mappings a row stands for, `position` where it is in an order, `names` are
+    the columns of its variables.
     """
 
-    present: str
     weight: str
     position: str
     names: tuple[str, ...]
@@ -110,32 +116,14 @@ def _prepared(aggregate: Aggregate, scope: Scope) -> str:
         case "SUM" | "AVG" if not aggregate.distinct:
             return number_of(value)
         case "MIN" | "MAX":
-            return let(term_of(value), sort_key)
+            return sort_key(term_of(value))
         case "GROUP_CONCAT" if not aggregate.distinct:
             return text_of(value)
     return term_of(value)
 
 
-def _summary(aggregate: Aggregate, column: str, rows: _Rows) -> _Summary:
-    """How an aggregate is computed from the column that was prepared for it."""
-    return _SUMMARIES[aggregate.function](aggregate, name(column), rows)
-
-
-def _freshness(column: str) -> str:
-    """The probability that a group is fresh: that all units behind it are.
-
-    Rows of one unit share one probability, so each value counts once.
-    """
-    return f"aggregate(collect_set({name(column)}), 1D, (product, share) -> product * share)"
-
-
-def _wrong(argument: Cheap, rows: _Rows) -> str:
-    """Whether the argument is an error in one of the mappings."""
-    return f"bool_or({rows.present} AND {argument} IS NULL)"
-
-
 def _counted(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summary:
-    counted = f"{rows.present} AND {argument} IS NOT NULL"
+    counted = f"{_PRESENT} AND {argument} IS NOT NULL"
     if not aggregate.distinct:
         return _Summary((f"sum(IF({counted}, {rows.weight}, 0L))",), _count_term)
     whole = f"struct({', '.join(['1', *map(name, rows.names)])})"
@@ -148,122 +136,90 @@ def _count_term(count: Cheap) -> str:
 
 
 def _summed(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summary:
-    wrong = _wrong(argument, rows)
+    """SUM or AVG."""
     if aggregate.distinct:
-        return _Summary((wrong, f"collect_set({argument})"), _of_set(aggregate))
-    return _Summary((wrong, *_totals(argument, rows)), _sum_term)
-
-
-def _averaged(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summary:
-    if aggregate.distinct:
-        return _summed(aggregate, argument, rows)
-    count = f"sum(IF({rows.present}, {rows.weight}, 0L))"
-    return _Summary((_wrong(argument, rows), *_totals(argument, rows), count), _average_term)
-
-
-def _totals(argument: Cheap, rows: _Rows) -> tuple[str, str, str]:
-    """The widest type of the numbers, their sum if they are exact, and their sum as doubles."""
-    return (
+        return _Summary((f"collect_set({argument})",), lambda found: _of_set(found, aggregate))
+    parts = (
         f"max({argument}.k)",
         f"sum({argument}.e * {rows.weight})",
         f"sum({numbers.double_of(argument)} * {rows.weight})",
+        f"sum(IF({_PRESENT}, {rows.weight}, 0L))",
     )
 
+    def term(kind: Cheap, exact: Cheap, double: Cheap, count: Cheap) -> str:
+        return numbers.to_term(_result(aggregate, _total(kind, exact, double), count))
 
-def _sum_term(wrong: Cheap, kind: Cheap, exact: Cheap, double: Cheap) -> str:
-    return f"IF({wrong}, NULL, {numbers.to_term(_total(kind, exact, double))})"
+    return _Summary(parts, term)
 
 
 def _total(kind: Cheap, exact: Cheap, double: Cheap) -> str:
     """A sum, exact unless one of the numbers is not, 0 of nothing."""
-    zero = numbers.ZERO
     return (
-        f"CASE WHEN {kind} IS NULL THEN {zero} "
+        f"CASE WHEN {kind} IS NULL THEN {numbers.ZERO} "
         f"WHEN {kind} > {numbers.DECIMAL} THEN {numbers.inexact(double, kind)} "
         f"ELSE {numbers.exact(exact, kind)} END"
     )
 
 
-def _average_term(wrong: Cheap, kind: Cheap, exact: Cheap, double: Cheap, count: Cheap) -> str:
-    average = _quotient(_total(kind, exact, double), count)
-    return f"IF({wrong}, NULL, {numbers.to_term(average)})"
+def _result(aggregate: Aggregate, total: str, count: Cheap) -> str:
+    """The total, or what AVG makes of it."""
+    if aggregate.function == "SUM":
+        return total
+    divided = numbers.arithmetic(total, numbers.exact(count, numbers.INTEGER), "/")
+    return f"IF({count} = 0, {numbers.ZERO}, {divided})"
 
 
-def _quotient(total: str, count: Cheap) -> str:
-    zero = numbers.ZERO
-    divided = numbers.arithmetic("/", total, numbers.exact(count, numbers.INTEGER))
-    return f"IF({count} = 0, {zero}, {divided})"
-
-
-def _of_set(aggregate: Aggregate) -> Callable[..., str]:
+def _of_set(found: Cheap, aggregate: Aggregate) -> str:
     """The sum or average of distinct terms; equal numbers of different terms count each."""
-
-    def term(wrong: Cheap, found: Cheap) -> str:
-        read = f"transform({found}, term -> {numbers.of_term(Cheap('term'))})"
-        result = let(read, lambda several: _of_numbers(aggregate, several))
-        return f"IF({wrong}, NULL, {numbers.to_term(result)})"
-
-    return term
+    read = f"transform({found}, term -> {numbers.of_term(Cheap('term'))})"
+    return numbers.to_term(_of_numbers(read, aggregate))
 
 
-def _of_numbers(aggregate: Aggregate, several: Cheap) -> str:
+@once
+def _of_numbers(several: Cheap, aggregate: Aggregate) -> str:
     kind = f"array_max(transform({several}, number -> number.k))"
     zero, step = f"CAST(0 AS {numbers.EXACT})", f"CAST(total + number.e AS {numbers.EXACT})"
     exact = f"aggregate({several}, {zero}, (total, number) -> {step})"
     addend = numbers.double_of(Cheap("number"))
     double = f"aggregate({several}, 0D, (total, number) -> total + {addend})"
     total = let(kind, lambda one: _total(one, Cheap(exact), Cheap(double)))
-    if aggregate.function == "AVG":
-        total = _quotient(total, Cheap(f"size({several})"))
-    return f"IF(exists({several}, number -> number IS NULL), NULL, {total})"
+    result = _result(aggregate, total, Cheap(f"size({several})"))
+    return f"IF(exists({several}, number -> number IS NULL), NULL, {result})"
 
 
-def _extreme(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summary:
+def _extreme(aggregate: Aggregate, argument: Cheap, _: _Rows) -> _Summary:
     """MIN or MAX, in the order of ORDER BY."""
-    parts = (_wrong(argument, rows), f"{aggregate.function}({argument})")
-    return _Summary(parts, _extreme_term)
+    return _Summary((f"{aggregate.function}({argument})",), lambda extreme: f"{extreme}.term")
 
 
-def _sampled(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summary:  # noqa: ARG001
+def _sampled(_: Aggregate, argument: Cheap, __: _Rows) -> _Summary:
     """SAMPLE: always the same one, so that a repeated batch gives the same answer."""
     return _Summary((f"min({argument})",), str)
 
 
-def _extreme_term(wrong: Cheap, extreme: Cheap) -> str:
-    return f"IF({wrong}, NULL, {extreme}.term)"
-
-
 def _concatenated(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summary:
-    parts = (_wrong(argument, rows), _texts(aggregate, argument, rows))
-    return _Summary(parts, _concatenation(aggregate))
-
-
-def _texts(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> str:
-    """The strings of a group with their positions: sorted they are always in the same order."""
+    """GROUP_CONCAT: strings with their positions; sorted they are always in the same order."""
     shown = text(argument) if aggregate.distinct else argument
     item = {"position": rows.position, "text": shown}
     # Distinct are terms, not what is shown of them.
     item |= {"term": argument} if aggregate.distinct else {"weight": rows.weight}
     fields = ", ".join(f"'{field}', {sql}" for field, sql in item.items())
     collect = "collect_set" if aggregate.distinct else "collect_list"
-    return f"array_sort({collect}(IF({argument} IS NOT NULL, named_struct({fields}), NULL)))"
+    collected = f"{collect}(IF({argument} IS NOT NULL, named_struct({fields}), NULL))"
 
-
-def _concatenation(aggregate: Aggregate) -> Callable[..., str]:
-    def term(wrong: Cheap, found: Cheap) -> str:
+    def term(found: Cheap) -> str:
         copies = "1" if aggregate.distinct else "CAST(item.weight AS INT)"
         texts = f"flatten(transform({found}, item -> array_repeat(item.text, {copies})))"
         joined = literal(f"array_join({texts}, {quote(aggregate.separator)})")
-        nameless = f"exists({found}, item -> item.text IS NULL)"
-        return f"IF({wrong} OR {nameless}, NULL, {joined})"
+        return f"IF(exists({found}, item -> item.text IS NULL), NULL, {joined})"
 
-    return term
+    return _Summary((f"array_sort({collected})",), term)
 
 
 _SUMMARIES: dict[AggregateFunction, Callable[[Aggregate, Cheap, _Rows], _Summary]] = {
     "COUNT": _counted,
     "SUM": _summed,
-    "AVG": _averaged,
+    "AVG": _summed,
     "MIN": _extreme,
     "MAX": _extreme,
     "SAMPLE": _sampled,

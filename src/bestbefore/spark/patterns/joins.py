@@ -6,15 +6,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import (
-    EVALUATION,
-    FRESH,
-    FROM_EVALUATION,
-    MAPPINGS,
-    TIME,
-    TO_EVALUATION,
-    variable_of,
-)
+from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, RANGE, TIME, variable_of
 from bestbefore.spark.expressions import Scope
 from bestbefore.spark.patterns.solutions import ABSENT, Solutions, spread
 from bestbefore.spark.sql import Cheap, aliased, all_of, name
@@ -87,15 +79,9 @@ def _same(column: str) -> str:
 def _compatible(left: Solutions, right: Solutions) -> list[str]:
     """The conditions under which two rows join, right columns renamed."""
     conditions = [_same(column) for column in left.keys if column in right.keys]
-    if left.ranged and right.ranged:
-        conditions.append(f"{FROM_EVALUATION} <= {_other(TO_EVALUATION)}")
-        conditions.append(f"{_other(FROM_EVALUATION)} <= {TO_EVALUATION}")
-    elif left.ranged:
-        conditions.append(f"{_other(EVALUATION)} BETWEEN {FROM_EVALUATION} AND {TO_EVALUATION}")
-    elif right.ranged:
-        conditions.append(
-            f"{EVALUATION} BETWEEN {_other(FROM_EVALUATION)} AND {_other(TO_EVALUATION)}"
-        )
+    if left.ranged or right.ranged:
+        (first, last), (other_first, other_last) = left.span, right.span
+        conditions += [f"{first} <= {_other(other_last)}", f"{_other(other_first)} <= {last}"]
     for column in left.names:
         if column in right.names:
             sides = [(left, name(column)), (right, _other(column))]
@@ -121,10 +107,10 @@ def _merged(
     columns: dict[str, str] = {}
     ranged = left.ranged and right.ranged
     if ranged:
-        start, end = FROM_EVALUATION, TO_EVALUATION
+        first, last = RANGE
         columns = {
-            start: f"greatest({start}, {_other(start)})",
-            end: f"least({end}, {_other(end)})",
+            first: f"greatest({first}, {_other(first)})",
+            last: f"least({last}, {_other(last)})",
         }
     keys = dict.fromkeys((*left.keys, *right.keys))
     columns |= {column: name(column) if column in left.keys else _other(column) for column in keys}
@@ -148,9 +134,10 @@ def _combined(column: str, left: Solutions, right: Solutions) -> str:
 
 
 def _value(column: str, left: Solutions, right: Solutions) -> str:
-    if column not in right.names or column in left.bound:
-        return name(column) if column in left.names else _other(column)
-    return f"coalesce({name(column)}, {_other(column)})" if column in left.names else _other(column)
+    if column not in left.names:
+        return _other(column)
+    certain = column not in right.names or column in left.bound
+    return name(column) if certain else f"coalesce({name(column)}, {_other(column)})"
 
 
 def _merged_scope(left: Solutions, right: Solutions) -> Scope:

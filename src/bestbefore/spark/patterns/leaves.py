@@ -79,14 +79,13 @@ def inline_data(pattern: Values, context: Context) -> Solutions:
     """The mappings of VALUES."""
     unit = context.unit()
     columns = [column_of(variable.name) for variable in pattern.variables]
-    rows = ", ".join(_row(columns, row) for row in pattern.rows) or _row(
-        columns, [None] * len(columns)
-    )
+    # An array without a row would have no columns.
+    rows = ", ".join(_row(columns, row) for row in pattern.rows or ([None] * len(columns),))
     frame = unit.frame.selectExpr(*quoted(unit.own), f"inline(array({rows}))").drop("row")
     bound = {
         column
-        for column, terms in zip(columns, zip(*pattern.rows, strict=True), strict=False)
-        if None not in terms
+        for number, column in enumerate(columns)
+        if all(row[number] is not None for row in pattern.rows)
     }
     data = replace(unit, frame=frame, names=tuple(columns), bound=frozenset(bound), extras=())
     return context.anchored(data if pattern.rows else data.filter("FALSE"))

@@ -10,7 +10,7 @@ from bestbefore.spark.expressions import Scope
 from bestbefore.spark.expressions.comparison import sort_key
 from bestbefore.spark.expressions.compiler import term_sql
 from bestbefore.spark.patterns.solutions import Solutions, spread
-from bestbefore.spark.sql import let, name, quoted
+from bestbefore.spark.sql import name, quoted
 
 _KEPT = {TIME: "max", FRESH: "max", POSITION: "min"}
 
@@ -36,8 +36,7 @@ def ordered(
 ) -> Solutions:
     """The mappings with their position in an order; equals are told apart by all their terms."""
     keys = [
-        let(term_sql(condition.expression, scope), sort_key)
-        + (" DESC" if condition.descending else "")
+        sort_key(term_sql(condition.expression, scope)) + (" DESC" if condition.descending else "")
         for condition in conditions
     ]
     return _placed(solutions, keys)

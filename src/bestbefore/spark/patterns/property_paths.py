@@ -6,20 +6,12 @@ further; between unknown ends it doubles the length of the paths, so rounds grow
 """
 
 from dataclasses import replace
+from functools import reduce
 from typing import assert_never
 
+from bestbefore.query import paths
 from bestbefore.query.algebra import PathPattern, PatternTerm, Variable
-from bestbefore.query.paths import (
-    Alternative,
-    Inverse,
-    Link,
-    NegatedSet,
-    OneOrMore,
-    Path,
-    Sequence,
-    ZeroOrMore,
-    ZeroOrOne,
-)
+from bestbefore.query.paths import Path
 from bestbefore.rdf.terms import IRI, Literal, encode
 from bestbefore.spark.columns import EVALUATION, column_of
 from bestbefore.spark.patterns.context import Context
@@ -51,21 +43,22 @@ Ends = tuple[PatternTerm, PatternTerm]
 def _pairs(path: Path, ends: Ends, context: Context) -> Solutions:  # noqa: PLR0911 - one per node
     """The pairs of terms that a path connects, as often as it does."""
     match path:
-        case Link(predicate):
+        case paths.Link(predicate):
             return context.triples(f"p = {quote(encode(predicate))}", _FORWARD, ("s", "o"))
-        case NegatedSet(forward, backward):
+        case paths.NegatedSet(forward, backward):
             return _other_links(forward, backward, context)
-        case Inverse(inner):
+        case paths.Inverse(inner):
             return _reversed(_pairs(inner, (ends[1], ends[0]), context))
-        case Alternative(left, right):
+        case paths.Alternative(left, right):
             return union(_pairs(left, ends, context), _pairs(right, ends, context))
-        case Sequence(left, right):
-            return _after(left, right, ends, context)
-        case ZeroOrOne(inner):
+        case paths.Sequence(left, right):
+            first = _pairs(left, (ends[0], _MIDDLE), context)
+            return _composed(first, _pairs(right, (_MIDDLE, ends[1]), context))
+        case paths.ZeroOrOne(inner):
             return distinct(union(_pairs(inner, ends, context), _same(ends, context)))
-        case OneOrMore(inner) if not can_be_empty(inner):
+        case paths.OneOrMore(inner) if not can_be_empty(inner):
             return _closed(inner, ends, context)
-        case ZeroOrMore(inner) | OneOrMore(inner):
+        case paths.ZeroOrMore(inner) | paths.OneOrMore(inner):
             return distinct(union(_closed(inner, ends, context), _same(ends, context)))
     assert_never(path)
 
@@ -82,17 +75,11 @@ def _other_links(
         found.append(context.triples(_none_of(forward), _FORWARD))
     if backward:
         found.append(context.triples(_none_of(backward), _BACKWARD))
-    return found[0] if len(found) == 1 else union(*found)
+    return reduce(union, found)
 
 
 def _none_of(predicates: tuple[IRI, ...]) -> str:
     return f"NOT {one_of('p', map(encode, predicates))}" if predicates else "TRUE"
-
-
-def _after(left: Path, right: Path, ends: Ends, context: Context) -> Solutions:
-    first = _pairs(left, (ends[0], _MIDDLE), context)
-    second = _pairs(right, (_MIDDLE, ends[1]), context)
-    return _composed(first, second)
 
 
 def _closed(path: Path, ends: Ends, context: Context) -> Solutions:
@@ -111,10 +98,7 @@ def _same(ends: Ends, context: Context) -> Solutions:
     if not constants:
         pairs += [context.triples("TRUE", {START: part, END: part}) for part in ("s", "o")]
         pairs += _tested(ends, context)
-    result = pairs[0]
-    for pair in pairs[1:]:
-        result = union(result, pair)
-    return distinct(spread(result))
+    return distinct(spread(reduce(union, pairs)))
 
 
 def _constant(term: str, context: Context) -> Solutions:
@@ -134,7 +118,7 @@ def _tested(ends: Ends, context: Context) -> list[Solutions]:
     for column in (one for one in names if one in seeds.names):
         known = seeds.frame.filter(f"{name(column)} IS NOT NULL")
         pair = aliased({START: name(column), END: name(column)})
-        found.append(Solutions(known.selectExpr(*quoted(keys), *pair), (START, END), _BOTH, keys))
+        found.append(Solutions(known.selectExpr(*quoted(keys), *pair), _PAIR, _BOTH, keys))
     return found
 
 
@@ -181,14 +165,14 @@ def _kept(pairs: Solutions) -> Solutions:
 def can_be_empty(path: Path) -> bool:
     """Whether a path connects a term with itself without a step."""
     match path:
-        case ZeroOrMore() | ZeroOrOne():
+        case paths.ZeroOrMore() | paths.ZeroOrOne():
             return True
-        case Link() | NegatedSet():
+        case paths.Link() | paths.NegatedSet():
             return False
-        case Inverse(inner) | OneOrMore(inner):
+        case paths.Inverse(inner) | paths.OneOrMore(inner):
             return can_be_empty(inner)
-        case Sequence(left, right):
+        case paths.Sequence(left, right):
             return can_be_empty(left) and can_be_empty(right)
-        case Alternative(left, right):
+        case paths.Alternative(left, right):
             return can_be_empty(left) or can_be_empty(right)
     assert_never(path)

@@ -25,20 +25,10 @@ from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
-from bestbefore.spark.columns import (
-    EVALUATION,
-    FRESH,
-    FROM_EVALUATION,
-    MAPPINGS,
-    POSITION,
-    TIME,
-    TO_EVALUATION,
-    variable_of,
-)
+from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, POSITION, RANGE, TIME, variable_of
 from bestbefore.spark.expressions import Scope
 from bestbefore.spark.sql import NO_TERM, aliased, name, quoted
 
-RANGE = (FROM_EVALUATION, TO_EVALUATION)
 # What an extra column is where a frame does not have it.
 ABSENT = {
     TIME: "CAST(NULL AS BIGINT)",
@@ -69,9 +59,19 @@ class Solutions:
         return (*(RANGE if self.ranged else ()), *self.keys)
 
     @property
+    def span(self) -> tuple[str, str]:
+        """The columns of the first and the last evaluation of a row."""
+        return RANGE if self.ranged else (EVALUATION, EVALUATION)
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """The columns of variables, without blank nodes."""
         return tuple(column for column in self.names if not column.startswith("_:"))
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns of variables and blank nodes, in SQL."""
+        return {column: name(column) for column in self.names}
 
     def scope(self) -> Scope:
         """What an expression over these mappings sees."""
@@ -88,12 +88,6 @@ class Solutions:
     def with_column(self, column: str, sql: str) -> "Solutions":
         """The mappings with a column that the frame did not have; it is no variable's."""
         return replace(self, frame=self.frame.selectExpr("*", f"{sql} AS {name(column)}"))
-
-    def with_name(self, column: str, sql: str, *, bound: bool = False) -> "Solutions":
-        """The mappings with one more variable."""
-        grown = self.with_column(column, sql)
-        known = self.bound | {column} if bound else self.bound
-        return replace(grown, names=(*self.names, column), bound=known)
 
     def restricted(self, names: Iterable[str]) -> "Solutions":
         """The mappings with exactly these variables; what was not there is null."""
@@ -122,12 +116,10 @@ class Solutions:
         """The mappings one row each: a count of equal ones becomes as many rows."""
         if MAPPINGS not in self.extras:
             return self
-        rest = [column for column in (*self.own, *self.extras, *self.names) if column != MAPPINGS]
+        extras = tuple(column for column in self.extras if column != MAPPINGS)
         copies = f"explode(sequence(1L, {name(MAPPINGS)})) AS `copy`"
-        frame = self.frame.selectExpr(copies, *quoted(rest)).drop("copy")
-        return replace(
-            self, frame=frame, extras=tuple(column for column in self.extras if column != MAPPINGS)
-        )
+        frame = self.frame.selectExpr(copies, *quoted((*self.own, *extras, *self.names)))
+        return replace(self, frame=frame.drop("copy"), extras=extras)
 
 
 def spread(solutions: Solutions) -> Solutions:
@@ -135,7 +127,7 @@ def spread(solutions: Solutions) -> Solutions:
     if not solutions.ranged:
         return solutions
     rest = (*solutions.keys, *solutions.extras, *solutions.names)
-    windows = f"explode(sequence({FROM_EVALUATION}, {TO_EVALUATION})) AS {EVALUATION}"
+    windows = f"explode(sequence({', '.join(RANGE)})) AS {EVALUATION}"
     frame = solutions.frame.selectExpr(windows, *quoted(rest))
     return replace(solutions, frame=frame, keys=(EVALUATION, *solutions.keys), ranged=False)
 
