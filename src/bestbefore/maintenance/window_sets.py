@@ -62,8 +62,9 @@ def _mappings(window: WindowUnits, held: Booleans, fresh: Booleans) -> tuple[int
         served, e = int(count @ held), int(count @ fresh)
         return int(count.sum()), served, e, served - e
     keys, count = window.keys, window.keys.mappings
-    with_fresh, with_stale = (np.zeros(len(count), dtype=np.bool_) for _ in range(2))
-    with_fresh[keys.edge_key[fresh[keys.edge_position]]] = True
-    with_stale[keys.edge_key[(held & ~fresh)[keys.edge_position]]] = True
+    with_fresh, with_stale = (
+        np.bincount(keys.edge_key, unit[keys.edge_position], len(count)) > 0
+        for unit in (fresh, held & ~fresh)
+    )
     served = int(count @ (with_fresh | with_stale))
     return int(count.sum()), served, int(count @ with_fresh), int(count @ with_stale)
