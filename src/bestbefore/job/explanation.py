@@ -141,7 +141,7 @@ def _bound_by(pattern: Pattern) -> str:
         case Join(left, right) | Union(left, right):
             word = "and" if isinstance(pattern, Join) else "or"
             parts = dict.fromkeys(map(_bound_by, (left, right)))
-            return f" {word} ".join(f"({each})" if " " in each else each for each in parts)
+            return f" {word} ".join(f"({part})" if " " in part else part for part in parts)
     return " and ".join(map(_bound_by, children(pattern)))
 
 

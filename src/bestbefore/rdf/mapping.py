@@ -30,7 +30,7 @@ class Template:
         return self.pieces[1::2]
 
     def __str__(self) -> str:
-        columns = (f"{{{each}}}" for each in self.columns)
+        columns = (f"{{{column}}}" for column in self.columns)
         return f"<{''.join(chain(*zip(self.pieces[::2], (*columns, ''), strict=True)))}>"
 
 
@@ -110,5 +110,5 @@ class RowMapping:
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns of the mapping, each once."""
-        used = chain(self.needed, *(each.columns for each in self.triples))
+        used = chain(self.needed, *(triple.columns for triple in self.triples))
         return tuple(dict.fromkeys(used))
