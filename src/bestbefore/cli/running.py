@@ -48,12 +48,12 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
 
 def _notice_intervals(service: ServiceSettings, console: Console) -> None:
     view = service.view
-    sources = (view.interval_variable, view.interval_predicate, view.interval_file)
+    sources = (view.learned, view.interval_variable, view.interval_predicate, view.interval_file)
     if view.change_interval_ms is None and not any(sources):
         width = format_duration(service.window.width_ms)
         console.print(
-            f"no change intervals given: every unit is taken to change once per {width}; "
-            "see [view] in docs/job-file.md"
+            f"no change intervals given: every unit is taken to change once per {width}; state "
+            'them in [view], or let view.change_interval = "learned" find them'
         )
 
 
