@@ -9,6 +9,7 @@ import numpy as np
 
 from bestbefore.arrays import Integers
 from bestbefore.checkpoint.state import batch_name
+from bestbefore.errors import StateError
 from bestbefore.maintenance import Outcome, Reply
 from bestbefore.rdf.terms import Key
 from bestbefore.storage import Storage
@@ -140,7 +141,14 @@ def _by_key(view: LocalView, values: Mapping[int, Any]) -> list[list[Any]]:
 
 
 def _numbers(view: LocalView, keys: Sequence[Sequence[str]]) -> Integers:
-    return view.numbers(map(_key, keys)) if keys else np.empty(0, dtype=np.int64)
+    numbers = view.numbers(map(_key, keys))
+    if (numbers < 0).any():
+        unknown = ", ".join(keys[int(np.argmin(numbers))])
+        raise StateError(
+            f"the journal names the unit {unknown}, which the view does not know: a part of the "
+            "checkpoint is missing; restore it, or use another checkpoint.path"
+        )
+    return numbers
 
 
 def _by_number(view: LocalView, values: Sequence[tuple[Sequence[str], Any]]) -> dict[int, Any]:

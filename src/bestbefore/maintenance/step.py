@@ -226,11 +226,10 @@ def _refresh(
     source: Source,
     ledger: Ledger,
 ) -> Outcome:
-    """Elect with what earlier attempts at this evaluation have left of its budget, and fetch."""
+    """Elect, and fetch as many of the best as earlier attempts have left budget for."""
     moment, evaluation = situation.moment, situation.evaluation
     limit = allowance(situation.budget, situation.saved, moment, flexible=policy.flexible)
-    left = _left(situation, ledger.spent(evaluation), flexible=policy.flexible)
-    election = elect(policy, view.units, window, left, rng=situation.rng())
+    election = elect(policy, view.units, window, situation, rng=situation.rng())
     granted = ledger.reserve(evaluation, len(election.elected), limit=limit)
     elected = election.elected[:granted]
     reply = source.fetch(elected) if granted else NO_REPLY
@@ -246,14 +245,6 @@ def _refresh(
         evicted=evicted,
         used=used,
     )
-
-
-def _left(situation: Situation, spent: int, *, flexible: bool) -> Situation:
-    if not spent:
-        return situation
-    if flexible:
-        return replace(situation, saved=situation.saved - spent)
-    return replace(situation, budget=situation.budget - spent)
 
 
 def _room(

@@ -2,7 +2,10 @@
 
 import pytest
 
-from .conftest import integer, user
+from bestbefore.errors import StateError
+from bestbefore.service import Fetched
+
+from .conftest import BATCHES, integer, random_events, user
 
 USERS = range(10)
 DOWN = {(user(2),), (user(5),), (user(7),)}
@@ -62,3 +65,44 @@ def test_keys_that_can_never_be_sent_are_no_candidates(rig, policy):
     (outcome,) = run.outcomes
     assert outcome["candidates"] == 1
     assert outcome["waiting"] == (3 if policy in ("CWSJ-LRU", "AW-RND") else 2)
+
+
+def test_a_unit_of_which_the_service_says_nothing_has_failed(rig):
+    run = rig("WSJ-LRU", rows=[(user(n), integer(n)) for n in USERS], budget=10)
+    whole = run.service.fetch
+
+    def forgetful(keys, *, requests_allowed=None):
+        fetched = whole(keys)
+        stranger = {(user(99),): ((user(99), integer(1)),)}
+        kept = {key: rows for key, rows in fetched.rows.items() if key not in DOWN}
+        return Fetched({**kept, **stranger}, {}, requests=1)
+
+    run.service.fetch = forgetful
+    run.run(always_mentioned(), batches=[[1]])
+    (outcome,) = run.outcomes
+    assert outcome["failed"] == dict.fromkeys(sorted(DOWN), "the service said nothing of it")
+    assert len(outcome["answered"]) == 7
+    assert run.view.units.failures.sum() == 3
+    assert len(run.view) == 10
+
+
+def test_a_snapshot_lets_go_of_missing_units_that_nobody_asks_for_any_more(rig, monkeypatch):
+    monkeypatch.setattr("bestbefore.engine.served_view._SNAPSHOT_EVERY", 4)
+    run = rig("CWSJ-LRU", rows=[], budget=1)
+    run.service.down.add((user(3),))
+    run.run([(1_000, user(3))], batches=[[number] for number in range(1, 5)])
+    assert run.view.keys == [(user(3),)]
+    run.run([(1_000, user(3))], batches=[[number] for number in range(1, 9)])
+    assert run.view.keys == []
+
+
+def test_a_journal_that_lost_a_batch_is_not_applied_to_the_wrong_units(rig):
+    run = rig("MP(CWSJ,LRU,LRU)", rows=[(user(n), integer(n)) for n in range(12)], capacity=4)
+    run.run(random_events(1), batches=BATCHES)
+    journal = run.folder / "services" / "bkg" / "journal"
+    first = sorted(journal.iterdir())[0]
+    for file in first.iterdir():
+        file.unlink()
+    first.rmdir()
+    with pytest.raises(StateError, match="names the unit .*, which the view does not know"):
+        run.run(random_events(1), batches=BATCHES)

@@ -91,3 +91,15 @@ def test_the_needs_of_a_policy_are_refused_with_the_reason():
 def test_combinations_that_make_no_sense(name, message):
     with pytest.raises(PolicyError, match=message):
         resolve_policy(name)
+
+
+def test_fba_leaves_budget_to_a_unit_that_waits_for_the_next_evaluation():
+    units = new_units(np.zeros(2, np.int64), np.ones(2, np.int64), 1_000)
+    # Unit 0 serves many more mappings; it becomes stale in the next slide, when it may be asked.
+    units.best_before_ms[:], units.retry_at[0] = [105, 100], 8
+    window = WindowUnits(np.arange(2), np.full(2, 2), np.array([9, 1]))
+    situation = Situation(Moment(100, 20, 10), budget=1, saved=-1, evaluation=7)
+    policy, rng = resolve_policy("FBA(IBM-BGP)"), np.random.default_rng(0)
+    assert elect(policy, units, window, situation, rng=rng).elected.tolist() == []
+    units.retry_at[0] = 9
+    assert elect(policy, units, window, situation, rng=rng).elected.tolist() == [1]

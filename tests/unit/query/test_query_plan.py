@@ -36,6 +36,14 @@ def test_the_join_key_is_in_the_order_of_the_service(registered):
     assert service.join_key == (Variable("c"), Variable("a"))
 
 
+@pytest.mark.parametrize("operator", ["OPTIONAL", "MINUS"])
+def test_only_what_the_left_side_binds_restricts_the_service_of_an_optional(registered, operator):
+    """Restricted to the window's ?k, an OPTIONAL without a match for it would leave ?k open."""
+    inner = f"{{ WINDOW :w {{ ?a :q ?b }} {operator} {{ SERVICE :s {{ ?a :n ?k }} }} }}"
+    (service,) = plan(parse_query(registered(f"WINDOW :w {{ ?a :p ?k }} {inner}"))).services
+    assert service.join_key == (Variable("a"),)
+
+
 def test_clauses_in_groups_are_found(registered):
     where = f"{{ {{ {WINDOW} }} FILTER(?post != :x) }} {{ {SERVICE} }}"
     (service,) = plan(parse_query(registered(where))).services
