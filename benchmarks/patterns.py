@@ -21,7 +21,8 @@ from rich.console import Console
 from rich.table import Table
 
 from bestbefore.query import parse_query, plan
-from bestbefore.spark.content import WindowContents
+from bestbefore.spark.content import WindowContents, bounds_of
+from bestbefore.spark.relation import Relation
 from bestbefore.spark.session import local_session, tune
 from bestbefore.spark.window_mappings import window_mappings
 from bestbefore.windows import Instants, SlidingWindow
@@ -114,11 +115,17 @@ def compiled(elements: DataFrame, case: Case) -> DataFrame:
         f"PREFIX : <{EX}> REGISTER RSTREAM :q AS SELECT {select} "
         f"FROM NAMED WINDOW :w ON :s [RANGE 10m STEP 5m] WHERE {{ WINDOW :w {{ {case.where} }} }}"
     )
-    contents = WindowContents(elements, Instants((WINDOW,)), ((f"{EX}s",),), FIRST, LAST)
-    windows = window_mappings(plan(parse_query(text)), contents)
-    columns = [F.col(f"`?{name}`").alias(name) for name in case.columns]
-    evaluation = F.col("evaluation").alias("w")
-    return windows.mappings[0].select(evaluation, *columns, "remaining", "mappings")
+    elements.createOrReplaceTempView("elements")
+    relation = Relation.table("elements", elements.columns)
+    contents = WindowContents(relation, Instants((WINDOW,)), ((f"{EX}s",),))
+    mappings = window_mappings(plan(parse_query(text)).windows[0], contents)
+    evaluation = {"w": "explode(sequence(from_evaluation, to_evaluation))"}
+    first = {"first": "from_evaluation", "remaining": "remaining", "mappings": "mappings"}
+    columns = {name: f"`?{name}`" for name in case.columns}
+    spread = mappings.relation.select(evaluation | first | columns)
+    left = {"remaining": "remaining - (w - first)", "mappings": "mappings"}
+    found = spread.select({"w": "w", **{name: name for name in case.columns}, **left})
+    return found.statement().on(elements.sparkSession, bounds_of(contents.instants, FIRST, LAST))
 
 
 def by_hand(elements: DataFrame, case: Case) -> DataFrame:

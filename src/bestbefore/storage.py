@@ -61,10 +61,11 @@ class StorageFolder:
 
 
 class LocalStorage:
-    """Storage on a file system of this machine."""
+    """Storage on a file system of this machine; what is not `durable` may be lost in a crash."""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, *, durable: bool = True) -> None:
         self.root = root
+        self._durable = durable
         self._path = local_path(root) or Path(root)
 
     def read(self, name: str) -> bytes | None:
@@ -81,8 +82,9 @@ class LocalStorage:
         draft = target.with_name(f".{target.name}.draft")
         with draft.open("wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+            if self._durable:
+                file.flush()
+                os.fsync(file.fileno())
         draft.replace(target)
 
     def names(self, folder: str) -> list[str]:

@@ -3,14 +3,16 @@
 from dataclasses import dataclass
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
 
 from bestbefore.query import parse_sparql, rewrite
 from bestbefore.query.algebra import Ask, Construct, Describe, OrderBy, walk
 from bestbefore.spark.answers import answer_rows
-from bestbefore.spark.columns import TRIPLE
+from bestbefore.spark.columns import RANGE, TRIPLE
 from bestbefore.spark.output_stream import OWN
-from bestbefore.spark.patterns import Dataset, compile_pattern
+from bestbefore.spark.patterns import Dataset, compile_solutions
+from bestbefore.spark.relation import Relation
+from bestbefore.spark.sql import name
+from tests.relations import rows_of, table
 
 from .results import Bindings, Triples, Truth
 
@@ -25,45 +27,42 @@ def _range(rows):
 class StaticTriples:
     """Triples that are in the only window there is."""
 
-    frame: DataFrame
+    table: Relation
 
     def triples(self, wanted, parts=TRIPLE):
         del parts  # all columns are there
-        return self.frame.filter(wanted)
+        return self.table.filter(wanted)
 
 
 def dataset_of(spark, triples, graphs=None):
     """A dataset of a default graph and of named graphs, both as encoded triples."""
-    named = [(f"<{name}>", *each) for name, found in (graphs or {}).items() for each in found]
+    named = [(f"<{iri}>", *each) for iri, found in (graphs or {}).items() for each in found]
     rows = [(None, *each) for each in triples] + named
     columns = dict(zip("gspo", zip(*rows, strict=True) if rows else [()] * 4, strict=True))
-    terms = {name: pa.array(values, pa.string()) for name, values in columns.items()}
-    frame = spark.createDataFrame(pa.table(terms | _range(len(rows)))).coalesce(1)
+    terms = {part: pa.array(values, pa.string()) for part, values in columns.items()}
+    quads = table(spark, pa.table(terms | _range(len(rows))))
     return Dataset(
-        graph=StaticTriples(frame.filter("g IS NULL")),
-        named=StaticTriples(frame.filter("g IS NOT NULL")),
-        graph_names=tuple(f"<{name}>" for name in graphs or ()),
-        origin=lambda: spark.createDataFrame(pa.table(_range(1))).coalesce(1),
+        graph=StaticTriples(quads.filter("g IS NULL")),
+        named=StaticTriples(quads.filter("g IS NOT NULL")),
+        graph_names=tuple(f"<{iri}>" for iri in graphs or ()),
+        origin=lambda: table(spark, pa.table(_range(1))),
     )
 
 
-def evaluate(query, dataset, *, base=None):
+def evaluate(spark, query, dataset, *, base=None):
     """The result of a query's text."""
     form, pattern, _ = parse_sparql(query, base=base)
-    return result_of(form, pattern, dataset), is_ordered(pattern)
+    return result_of(spark, form, pattern, dataset), is_ordered(pattern)
 
 
-def result_of(form, pattern, dataset):
+def result_of(spark, form, pattern, dataset):
     """The result of a query, rewritten as the engine rewrites it."""
-    solutions = compile_pattern(rewrite(pattern), dataset)
+    solutions = compile_solutions(rewrite(pattern), dataset).relation
     if "from_evaluation" in solutions.columns:
-        names = [
-            f"`{each}`"
-            for each in solutions.columns
-            if each not in ("from_evaluation", "to_evaluation")
-        ]
-        solutions = solutions.selectExpr("from_evaluation AS evaluation", *names)
-    rows = answer_rows(solutions, form, dataset.graph).toArrow().to_pylist()
+        evaluation = {"evaluation": "from_evaluation"}
+        names = {each: name(each) for each in solutions.columns if each not in RANGE}
+        solutions = solutions.select(evaluation | names)
+    rows = rows_of(spark, answer_rows(solutions, form, dataset.graph))
     match form:
         case Ask():
             return Truth(bool(rows))
@@ -73,7 +72,7 @@ def result_of(form, pattern, dataset):
     rows.sort(key=lambda row: row["position"] or 0)
     return Bindings(
         tuple(
-            tuple((name[1:], term) for name, term in row.items() if name not in OWN and term)
+            tuple((each[1:], term) for each, term in row.items() if each not in OWN and term)
             for row in rows
         )
     )

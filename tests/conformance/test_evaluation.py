@@ -23,7 +23,7 @@ TESTS = [
 
 @pytest.fixture(scope="module")
 def session(spark):
-    session = tune(spark.newSession(), rows=0)
+    session = tune(spark.newSession(), few=True)
     session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     return session
 
@@ -34,7 +34,7 @@ def run(entry, session):
     form, pattern, clause = parse_sparql(query, base=entry.query)
     default = [each for iri in (*entry.data, *clause.default) for each in read_triples(iri)]
     graphs = {iri: read_triples(iri) for iri in (*entry.graphs, *clause.named)}
-    found = result_of(form, pattern, dataset_of(session, default, graphs))
+    found = result_of(session, form, pattern, dataset_of(session, default, graphs))
     expected = read_result(entry.result, construct=isinstance(form, Construct))
     ordered = is_ordered(pattern)
     return (

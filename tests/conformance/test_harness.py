@@ -113,9 +113,9 @@ def test_rows_of_a_result_in_rdf_are_sorted_by_their_number(suite):
 def test_what_is_evaluated_is_what_the_engine_would_evaluate(monkeypatch):
     form, pattern, _ = parse_sparql("SELECT * { ?s <a:p> ?o FILTER(?o > 1) { ?s <a:q> ?r } }")
     compiled = []
-    monkeypatch.setattr(evaluation, "compile_pattern", lambda *given: compiled.append(given[0]))
+    monkeypatch.setattr(evaluation, "compile_solutions", lambda *given: compiled.append(given[0]))
     with pytest.raises(AttributeError):
-        evaluation.result_of(form, pattern, dataset=None)
+        evaluation.result_of(None, form, pattern, dataset=None)
     assert compiled == [rewrite(pattern)] != [pattern]
 
 

@@ -17,7 +17,7 @@ need_suites()
 
 @pytest.fixture(scope="module")
 def session(spark):
-    return tune(spark.newSession(), rows=0)
+    return tune(spark.newSession(), few=True)
 
 
 FORMATS = [each for folder in ("json-res", "csv-tsv-res") for each in entries(folder)]
@@ -28,7 +28,7 @@ def test_result_formats(entry, session):
     text = file_of(entry.query).read_text()
     form, pattern, _ = parse_sparql(text, base=entry.query)
     triples = [each for iri in entry.data for each in read_triples(iri)]
-    found = result_of(form, pattern, dataset_of(session, triples))
+    found = result_of(session, form, pattern, dataset_of(session, triples))
     if entry.kind == "CSVResultFormatTest":
         assert as_csv(found) == sorted(csv_rows(file_of(entry.result)), key=str)
         return

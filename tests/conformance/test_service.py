@@ -13,6 +13,7 @@ from bestbefore.query.scope import variables
 from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
 from bestbefore.spark.session import tune
 from tests.oxigraph_server import Oxigraph, find_oxigraph
+from tests.relations import table
 
 from .evaluation import dataset_of, is_ordered, result_of
 from .known_failures import check_known_failures, known_failure
@@ -33,7 +34,7 @@ REGISTERED = parse_query(
 
 @pytest.fixture(scope="module")
 def session(spark):
-    return tune(spark.newSession(), rows=0)
+    return tune(spark.newSession(), few=True)
 
 
 @pytest.fixture
@@ -84,8 +85,8 @@ def mappings_of(service: Service, session):
             rows = [(None,) * len(names)]
     columns = {f"?{name}": pa.array([row[at] for row in rows], pa.string())
                for at, name in enumerate(names)}  # fmt: skip
-    table = pa.table({"evaluation": pa.array([0] * len(rows), pa.int64()), **columns})
-    return session.createDataFrame(table)
+    evaluation = {"evaluation": pa.array([0] * len(rows), pa.int64())}
+    return table(session, pa.table(evaluation | columns))
 
 
 @pytest.mark.parametrize("entry", entries("service"), ids=str)
@@ -107,7 +108,7 @@ def test_service(entry, session, server):
     dataset = dataset_of(session, [each for iri in entry.data for each in read_triples(iri)])
     mappings = [None if each in nested else mappings_of(each, session) for each in clauses]
     dataset = replace(dataset, services=mappings)
-    found = result_of(form, pattern, dataset)
+    found = result_of(session, form, pattern, dataset)
     expected = read_result(entry.result, construct=False)
     assert same(found, expected, ordered=is_ordered(pattern)), f"{found}\n{expected}"
 

@@ -1,16 +1,22 @@
 """The forms of an answer: rows in their order, yes or no, triples; one row per evaluation."""
 
+from dataclasses import dataclass
+
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
 from bestbefore.query import OutputOperator, parse_sparql
-from bestbefore.spark.answers import answer_rows, evaluations
-from bestbefore.spark.content import WindowContents
+from bestbefore.spark.answers import DUE, answer_rows, due_rows, evaluations
+from bestbefore.spark.content import WindowContents, bounds_of
 from bestbefore.spark.output_stream import to_stream
 from bestbefore.spark.patterns import Dataset, compile_solutions
 from bestbefore.spark.patterns.solutions import spread
+from bestbefore.spark.relation import Relation
 from bestbefore.spark.session import tune
-from bestbefore.windows import Instants, SlidingWindow
+from bestbefore.windows import Instants, SlidingWindow, Timeline
+from tests import relations
+from tests.relations import columns, table
 
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 ELEMENTS = [
@@ -23,27 +29,38 @@ ELEMENTS = [
 ]
 
 
+INSTANTS = Instants((SlidingWindow(10, 10),))
+
+
+@dataclass(frozen=True)
+class Content:
+    """A session and what its windows hold."""
+
+    session: SparkSession
+    windows: WindowContents
+
+
 @pytest.fixture(scope="module")
 def content(spark):
-    session = tune(spark.newSession(), rows=0)
-    columns = dict(zip(("time", "s", "p", "o"), zip(*ELEMENTS, strict=True), strict=True))
-    table = pa.table({name: list(values) for name, values in columns.items()})
-    instants = Instants((SlidingWindow(10, 10),))
-    return WindowContents(session.createDataFrame(table), instants, ((),), 1, 3, together=True)
+    session = tune(spark.newSession(), few=True)
+    elements = columns(("time", "s", "p", "o"), ELEMENTS, {"time": pa.int64()})
+    return Content(
+        session, WindowContents(table(session, elements), INSTANTS, ((),), together=True)
+    )
 
 
 def rows_of(content, query):
     form, pattern, _ = parse_sparql(query)
-    graph = content.of(0)
+    graph = content.windows.of(0)
     solutions = spread(compile_solutions(pattern, Dataset(graph=graph, origin=graph.span)))
-    return answer_rows(solutions.frame, form, content)
+    return answer_rows(solutions.relation, form, content.windows)
 
 
-def answers(content, query, streamed=lambda rows: rows):
-    times = {"evaluation": [1, 2, 3], "at": [10, 20, 30], "opening": [0, 10, 20]}
-    due = content.elements.sparkSession.createDataFrame(pa.table(times))
-    found = evaluations(streamed(rows_of(content, query)), due, content)
-    return {row["evaluation"]: row["rows"] for row in found.toArrow().to_pylist()}
+def answers(content, query, streamed=lambda rows, due: rows):
+    due = Relation(DUE, ("SELECT * FROM ", due_rows([1, 2, 3], Timeline(INSTANTS))))
+    found = evaluations(streamed(rows_of(content, query), due), due, content.windows)
+    answered = relations.rows_of(content.session, found, bounds_of(INSTANTS, 1, 3))
+    return {row["evaluation"]: row["rows"] for row in answered}
 
 
 def values(rows):
@@ -112,12 +129,11 @@ WENT = {1: [("old",)], 2: [("10",), ("9",), ("text",)], 3: [("1",), ("2",)]}
     ("operator", "expected"), [(OutputOperator.ISTREAM, CAME), (OutputOperator.DSTREAM, WENT)]
 )
 def test_what_came_and_went_has_columns_of_any_name(content, operator, expected):
-    session = content.elements.sparkSession
-    # As an earlier batch wrote it, under whatever names.
-    previous = session.createDataFrame(pa.table({"weight": [f'"10"{INTEGER}', '"old"']}))
+    before = pa.table({"evaluation": [1, 1], "?weight": [f'"10"{INTEGER}', '"old"']})
+    previous = table(content.session, before)
     found = answers(
         content,
         "SELECT ?weight { ?s <a:p> ?weight }",
-        lambda rows: to_stream(rows, operator, answered=[1, 2, 3], previous=previous),
+        lambda rows, due: to_stream(rows, operator, due=due, previous=previous),
     )
     assert {number: sorted(values(rows)) for number, rows in found.items()} == expected

@@ -25,9 +25,11 @@ from bestbefore.query.algebra import (
 )
 from bestbefore.query.expressions import Aggregate, Call, Exists
 from bestbefore.rdf.terms import IRI, Literal
-from bestbefore.spark.patterns import Dataset, compile_pattern
+from bestbefore.spark.patterns import Dataset, compile_solutions
 from bestbefore.spark.session import tune
+from tests import relations
 from tests.conformance.results import by_value
+from tests.relations import table
 
 INTEGER = "^^<http://www.w3.org/2001/XMLSchema#integer>"
 USER, POST, COUNT = Variable("user"), Variable("post"), Variable("count")
@@ -57,19 +59,28 @@ SLICES = {
 
 
 @pytest.fixture(scope="module")
-def dataset(spark):
-    session = tune(spark.newSession(), rows=0)
+def session(spark):
+    return tune(spark.newSession(), few=True)
+
+
+@pytest.fixture(scope="module")
+def dataset(session):
     mappings, slices, due = (
-        session.createDataFrame(pa.table(each)).coalesce(1)
-        for each in (MAPPINGS, SLICES, {"evaluation": [1, 2, 3]})
+        table(session, pa.table(each)) for each in (MAPPINGS, SLICES, {"evaluation": [1, 2, 3]})
     )
     return Dataset(windows=[mappings], services=[slices], origin=lambda: due)
 
 
-def rows_of(dataset, pattern, *columns):
-    found = compile_pattern(pattern, dataset).select(*columns).toArrow().to_pylist()
-    values = [tuple(map(_plain, row.values())) for row in found]
-    return sorted(values, key=lambda row: tuple(map(str, row)))
+@pytest.fixture(scope="module")
+def rows_of(session, dataset):
+    def run(pattern, *columns):
+        found = relations.rows_of(
+            session, compile_solutions(pattern, dataset).relation.keep(columns)
+        )
+        values = [tuple(map(_plain, row.values())) for row in found]
+        return sorted(values, key=lambda row: tuple(map(str, row)))
+
+    return run
 
 
 def _plain(value):
@@ -77,9 +88,9 @@ def _plain(value):
         value, str) else value  # fmt: skip
 
 
-def test_a_join_multiplies_counts_and_freshness(dataset):
+def test_a_join_multiplies_counts_and_freshness(rows_of):
     columns = ("evaluation", "?post", "?count", "mappings", "fresh")
-    assert rows_of(dataset, JOINED, *columns) == [
+    assert rows_of(JOINED, *columns) == [
         (1, "p1", "10", 2, 1.0),
         (1, "p1", "20", 2, 0.5),
         (1, "p2", "10", 1, 1.0),
@@ -88,30 +99,26 @@ def test_a_join_multiplies_counts_and_freshness(dataset):
     ]
 
 
-def test_what_has_no_match_keeps_its_own_count_and_depends_on_no_service(dataset):
+def test_what_has_no_match_keeps_its_own_count_and_depends_on_no_service(rows_of):
     optional = LeftJoin(WINDOW, SERVICE)
-    found = rows_of(dataset, optional, "evaluation", "?post", "?count", "mappings", "fresh")
+    found = rows_of(optional, "evaluation", "?post", "?count", "mappings", "fresh")
     assert (1, "p3", None, 1, 1.0) in found
     assert (1, "p1", "20", 2, 0.5) in found
-    both = rows_of(
-        dataset, Union(JOINED, WINDOW), "evaluation", "?post", "?count", "mappings", "fresh"
-    )
+    both = rows_of(Union(JOINED, WINDOW), "evaluation", "?post", "?count", "mappings", "fresh")
     assert (1, "p1", None, 2, 1.0) in both
     assert len(both) == 9
 
 
-def test_minus_and_exists_keep_the_left_mappings_as_they_are(dataset):
+def test_minus_and_exists_keep_the_left_mappings_as_they_are(rows_of):
     known = Values((USER,), ((IRI("a:u2"),),))
     columns = ("evaluation", "?post", "mappings")
     without = [(1, "p1", 2), (1, "p2", 1), (2, "p2", 1)]
-    assert rows_of(dataset, Minus(WINDOW, known), *columns) == without
-    assert rows_of(dataset, Filter(Exists(SERVICE), WINDOW), *columns) == without
-    assert rows_of(dataset, Filter(Exists(SERVICE, negated=True), WINDOW), *columns) == [
-        (1, "p3", 1)
-    ]
+    assert rows_of(Minus(WINDOW, known), *columns) == without
+    assert rows_of(Filter(Exists(SERVICE), WINDOW), *columns) == without
+    assert rows_of(Filter(Exists(SERVICE, negated=True), WINDOW), *columns) == [(1, "p3", 1)]
 
 
-def test_aggregates_count_every_mapping_of_a_row(dataset):
+def test_aggregates_count_every_mapping_of_a_row(rows_of):
     functions = {
         "rows": Aggregate("COUNT", None),
         "users": Aggregate("COUNT", USER, distinct=True),
@@ -122,7 +129,7 @@ def test_aggregates_count_every_mapping_of_a_row(dataset):
     }
     group = Group(JOINED, (), tuple((Variable(name), each) for name, each in functions.items()))
     columns = ("evaluation", *(f"?{name}" for name in functions), "fresh")
-    assert rows_of(dataset, group, *columns) == [
+    assert rows_of(group, *columns) == [
         (1, "6", "1", "90", "30", "15", "10,10,10,20,20,20", 0.5),
         (2, "1", "1", "30", "30", "30", "30", 0.25),
         # No mapping: one group all the same, and nothing that could be stale.
@@ -130,41 +137,40 @@ def test_aggregates_count_every_mapping_of_a_row(dataset):
     ]
 
 
-def test_a_group_is_fresh_if_all_units_behind_it_are(dataset):
+def test_a_group_is_fresh_if_all_units_behind_it_are(rows_of):
     group = Group(JOINED, (USER,), ((Variable("n"), Aggregate("COUNT", POST)),))
     # Both rows of window 1 with the probability 0.5 are of one unit.
-    assert rows_of(dataset, group, "evaluation", "?user", "?n", "fresh") == [
+    assert rows_of(group, "evaluation", "?user", "?n", "fresh") == [
         (1, "u1", "6", 0.5),
         (2, "u1", "1", 0.25),
     ]
 
 
-def test_distinct_forgets_counts_and_is_fresh_if_any_is(dataset):
+def test_distinct_forgets_counts_and_is_fresh_if_any_is(dataset, rows_of):
     found = Distinct(Project(JOINED, (USER,)))
-    frame = compile_pattern(found, dataset)
-    assert "mappings" not in frame.columns
-    assert rows_of(dataset, found, "evaluation", "?user", "fresh") == [
+    assert "mappings" not in compile_solutions(found, dataset).relation.columns
+    assert rows_of(found, "evaluation", "?user", "fresh") == [
         (1, "u1", 1.0),
         (2, "u1", 0.25),
     ]
 
 
-def test_an_order_and_a_limit_hold_in_each_window(dataset):
+def test_an_order_and_a_limit_hold_in_each_window(rows_of):
     ordered = OrderBy(JOINED, (OrderCondition(COUNT, descending=True), OrderCondition(POST)))
-    found = rows_of(dataset, Slice(ordered, 1, 3), "evaluation", "position", "?count", "?post")
+    found = rows_of(Slice(ordered, 1, 3), "evaluation", "position", "?count", "?post")
     # The row that stands for two mappings is two of the three.
     assert found == [(1, 2, "20", "p1"), (1, 3, "20", "p2"), (1, 4, "10", "p1")]
 
 
-def test_each_of_equal_mappings_draws_for_itself(dataset):
+def test_each_of_equal_mappings_draws_for_itself(rows_of):
     drawn = Extend(WINDOW, Variable("id"), Call("UUID", ()))
-    found = rows_of(dataset, drawn, "evaluation", "?post", "?id")
+    found = rows_of(drawn, "evaluation", "?post", "?id")
     assert len({row[-1] for row in found}) == len(found) == 5
 
 
-def test_inline_data_is_there_in_every_window(dataset):
+def test_inline_data_is_there_in_every_window(rows_of):
     values = Values((USER, COUNT), ((IRI("a:u9"), None), (None, Literal("x"))))
-    found = rows_of(dataset, values, "evaluation", "?user", "?count")
+    found = rows_of(values, "evaluation", "?user", "?count")
     assert found == [
         row for window in (1, 2, 3) for row in ((window, None, "x"), (window, "u9", None))
     ]

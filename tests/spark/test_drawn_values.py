@@ -14,12 +14,12 @@ PAIRS = [(f"<a:s{number}>", "<a:p>", f'"{number % 2}"') for number in range(4)]
 @pytest.fixture(scope="module")
 def rows(spark):
     """What one query over four mappings draws."""
-    session = tune(spark.newSession(), rows=0)
+    session = tune(spark.newSession(), few=True)
     query = """SELECT ?o ?now1 ?now2 ?rand ?uuid ?other ?text ?blank ?same ?label WHERE {
         ?s <a:p> ?o BIND(NOW() AS ?now1) BIND(RAND() AS ?rand) BIND(UUID() AS ?uuid)
         BIND(UUID() AS ?other) BIND(STRUUID() AS ?text) BIND(BNODE() AS ?blank)
         BIND(BNODE(?o) AS ?same) BIND(BNODE(STR(?o)) AS ?label) BIND(NOW() AS ?now2) }"""
-    found, _ = evaluate(query, dataset_of(session, PAIRS))
+    found, _ = evaluate(session, query, dataset_of(session, PAIRS))
     return [dict(row) for row in found.rows]
 
 

@@ -65,7 +65,7 @@ OF_TWO = [
 
 @pytest.fixture(scope="module")
 def session(spark):
-    return tune(spark.newSession(), rows=0)
+    return tune(spark.newSession(), few=True)
 
 
 def expression_of(text):
@@ -267,8 +267,10 @@ def test_the_end_of_a_day_is_ordered_as_the_beginning_of_the_next(session):
     rows = [(end, sort) for sort, end in enumerate(typed("dateTime", *ENDS))]
     listed = " ".join(f"({to_sparql(decode(end))} {number})" for end, number in rows)
     values = f"VALUES (?end ?number) {{ {listed} }}"
-    found, _ = evaluate(f"SELECT ?number {{ {values} }} ORDER BY ?end", dataset_of(session, []))
+    found, _ = evaluate(
+        session, f"SELECT ?number {{ {values} }} ORDER BY ?end", dataset_of(session, [])
+    )
     assert [decode(dict(row)["number"]).lexical for row in found.rows] == ["2", "1", "3", "0"]
     extremes = f"SELECT (MIN(?end) AS ?min) (MAX(?end) AS ?max) {{ {values} FILTER(?number > 0) }}"
-    found, _ = evaluate(extremes, dataset_of(session, []))
+    found, _ = evaluate(session, extremes, dataset_of(session, []))
     assert [dict(row) for row in found.rows] == [{"min": rows[2][0], "max": rows[3][0]}]

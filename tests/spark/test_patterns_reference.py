@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 from bestbefore.query import parse_sparql
 from bestbefore.rdf.terms import decode, to_sparql
 from bestbefore.spark.answers import answer_rows
-from bestbefore.spark.content import WindowContent
+from bestbefore.spark.content import WindowContent, bounds_of
 from bestbefore.spark.patterns import Dataset, compile_solutions
 from bestbefore.spark.patterns.solutions import spread
 from bestbefore.spark.session import tune
-from bestbefore.windows import SlidingWindow
+from bestbefore.windows import Instants, SlidingWindow
 from tests.conformance.results import by_value, encoded
+from tests.relations import columns, rows_of, table
 
 from .queries import EX, PREFIX, graphs, number, selects
 
@@ -26,7 +27,7 @@ WINDOW_SPEC = SlidingWindow(width_ms=20, slide_ms=10)
 
 @pytest.fixture(scope="module")
 def session(spark):
-    session = tune(spark.newSession(), rows=0)
+    session = tune(spark.newSession(), few=True)
     session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     return session
 
@@ -38,15 +39,13 @@ def elements_of(graph, times):
 def found_by_spark(session, query, elements):
     """The mappings of all windows, in one job."""
     form, pattern, _ = parse_sparql(PREFIX + query)
-    frame = session.createDataFrame(
-        pa.Table.from_pylist(
-            [dict(zip(("time", "s", "p", "o"), each, strict=True)) for each in elements],
-            schema=pa.schema([("time", pa.int64()), *((name, pa.string()) for name in "spo")]),
-        )
+    names = ("time", "s", "p", "o")
+    content = WindowContent(
+        table(session, columns(names, elements, {"time": pa.int64()}), "elements"), WINDOW_SPEC
     )
-    content = WindowContent(frame, WINDOW_SPEC, 1, LAST, together=True)
     solutions = spread(compile_solutions(pattern, Dataset(graph=content, origin=content.span)))
-    rows = answer_rows(solutions.frame, form).toArrow().to_pylist()
+    bounds = bounds_of(Instants((WINDOW_SPEC,)), 1, LAST)
+    rows = rows_of(session, answer_rows(solutions.relation, form), bounds)
     found = {number: Counter() for number in range(1, LAST + 1)}
     for row in rows:
         found[row["evaluation"]][

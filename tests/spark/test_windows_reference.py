@@ -9,11 +9,13 @@ import pytest
 
 from bestbefore.query import parse_query, plan
 from bestbefore.spark.columns import ELEMENTS
-from bestbefore.spark.content import WindowContents
+from bestbefore.spark.content import WindowContents, bounds_of
 from bestbefore.spark.explained_plans import describe_plans
+from bestbefore.spark.relation import Relation
 from bestbefore.spark.session import tune
 from bestbefore.spark.window_mappings import window_mappings
 from bestbefore.windows import Instants, SlidingWindow
+from tests.relations import rows_of
 
 from .conftest import EX, query
 
@@ -69,16 +71,26 @@ def test_spark_finds_what_a_naive_evaluator_finds(spark, seed, width, slide):
     first = window.first_with(rng.randint(1, 120))
     last = first + rng.randint(0, 6)
     frame = session.createDataFrame([(*each, "s", 0) for each in elements], ELEMENTS)
-    content = WindowContents(frame, Instants((window,)), (("s",),), first, last)
+    frame.createOrReplaceTempView("elements")
+    contents = WindowContents(
+        Relation.table("elements", ELEMENTS.fieldNames()), Instants((window,)), (("s",),)
+    )
     text, names, join = rng.choice([(ONE, ["?user"], False), (TWO, ["?user", "?post", "?l"], True)])
-    rows = window_mappings(plan(parse_query(text)), content).mappings[0].collect()
-    found = Counter()
-    for row in rows:
-        found[(row["evaluation"], row["remaining"], *(row[name] for name in names))] += row[
-            "mappings"
-        ]
+    mappings = window_mappings(plan(parse_query(text)).windows[0], contents)
+    bounds = bounds_of(contents.instants, first, last)
+    found, spread = Counter(), Counter()
+    for row in rows_of(session, mappings.relation, bounds):
+        for evaluation in range(row["from_evaluation"], row["to_evaluation"] + 1):
+            left = row["remaining"] - (evaluation - row["from_evaluation"])
+            found[(evaluation, left, *(row[name] for name in names))] += row["mappings"]
+    for row in rows_of(session, mappings.by_evaluation(), bounds):
+        spread[(row["evaluation"], *(row[name] for name in names))] += row["mappings"]
     expected = naive(elements, window, first, last, join=join)
     assert found == expected
+    counts = Counter()
+    for (evaluation, _, *values), count in expected.items():
+        counts[(evaluation, *values)] += count
+    assert spread == counts
     assert expected or width < slide
 
 
@@ -86,6 +98,7 @@ def test_explain_shows_both_jobs_with_two_shuffles_of_the_stream_at_most(spark):
     parsed = parse_query(ONE)
     sections = dict(describe_plans(spark, parsed, plan(parsed)))
     (job_a, job_b) = sections.values()
-    shuffles = [line for line in job_a.splitlines() if "Exchange hashpartitioning(s" in line]
-    assert sum("Reused" not in line for line in shuffles) == 1
+    shuffles = [line for line in job_a.splitlines() if "Exchange hashpartitioning(" in line]
+    assert len(shuffles) == 2
+    assert sum("s#" in line for line in shuffles) == 1
     assert "ShuffledHashJoin" in job_b

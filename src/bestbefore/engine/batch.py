@@ -6,18 +6,17 @@ is repeated overwrites what it wrote before, and a committed batch is not repeat
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from bestbefore.checkpoint.state import Commits, State, batch_name
 from bestbefore.engine.answering import Answering, Maintained
 from bestbefore.engine.quality import Quality
-from bestbefore.engine.schedule import due_evaluations, watermark_of, with_intake
+from bestbefore.engine.schedule import due_evaluations, opening, watermark_of, with_intake
 from bestbefore.job import Job
-from bestbefore.spark.buffer import Buffer, Intake
-from bestbefore.spark.content import WindowContents
-from bestbefore.spark.session import is_small, tune
+from bestbefore.spark.buffer import Buffer, Elements, Intake, Limits
+from bestbefore.spark.session import FEW_ROWS, tune
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
 from bestbefore.windows import Due
@@ -36,6 +35,8 @@ class BatchProcessor:
     on_quality: QualityListener
     clock: Clock
     state: State
+    _at_hand: dict[str, Elements] = field(default_factory=dict)
+    _tuned: tuple[SparkSession, bool] | None = None
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Take in, find what is due, answer it, commit; a committed batch is not repeated."""
@@ -43,47 +44,42 @@ class BatchProcessor:
             return
         started = monotonic_s()
         buffer, intake = self._take_in(batch, number)
-        spark = tune(batch.sparkSession, rows=buffer.elements)
+        few = buffer.elements < FEW_ROWS
+        spark = self._session(batch, few=few)
         state = with_intake(self.job, self.state, number, buffer.segments, intake)
-        elements, due, state = due_evaluations(self.job, state, buffer.read(spark))
+        due, state = due_evaluations(self.job, state, lambda: buffer.read(spark, few=few))
         records = list[Quality]()
         if due is not None:
             state = self._begun(state, due)
-            contents = WindowContents(
-                elements,
-                due.instants,
-                self.job.streams_of_windows(),
-                due.first,
-                due.last,
-                together=is_small(buffer.elements),
-            )
-            folder = f"{self.storage.root}/answered"
-            records, maintained = self.answering.answer(
-                spark, contents, due, state=state, folder=folder
-            )
+            records, maintained = self.answering.answer(spark, buffer, due, state=state, few=few)
             state = self._settled(state, due, records, maintained)
             records = _completed(records, state, due, seconds=monotonic_s() - started)
             state = replace(state, reported=state.taken_in) if records else state
         self._commit(state, records)
 
+    def _session(self, batch: DataFrame, *, few: bool) -> SparkSession:
+        """The session of the batch, set up for few or for many rows."""
+        spark = batch.sparkSession
+        if self._tuned is None or self._tuned[1] != few:
+            self._tuned = (tune(spark, few=few), few)
+        return spark
+
     def _take_in(self, batch: DataFrame, number: int) -> tuple[Buffer, Intake]:
         """Make the batch's elements durable; what cannot be read is quarantined."""
         # A batch is likely to be as large as the one before.
-        expected = self.state.segments[-1].brought if self.state.segments else 0
-        tune(batch.sparkSession, rows=expected)
-        name = batch_name(number)
-        buffer, intake = Buffer(f"{self.storage.root}/buffer", self.state.segments).add(
-            batch,
-            name,
+        expected = self.state.segments[-1].brought if self.state.segments else FEW_ROWS
+        self._session(batch, few=expected < FEW_ROWS)
+        limits = Limits(
             watermark_ms=watermark_of(self.job, self.state),
             horizon_ms=self.clock() + self.job.clock_skew_ms,
             streams=tuple(stream.iri for stream in self.job.streams),
             needed=self.state.needed,
+            opening_ms=opening(self.job, self.state),
         )
-        if intake.quarantined:
-            bad = buffer.quarantined(batch.sparkSession, name)
-            bad.write.mode("overwrite").json(f"{self.storage.root}/quarantine/{name}")
-        return buffer, intake
+        return self._buffer(self.state).add(batch, batch_name(number), limits, expected=expected)
+
+    def _buffer(self, state: State) -> Buffer:
+        return Buffer(self.storage, state.segments, self._at_hand)
 
     def _begun(self, state: State, due: Due) -> State:
         """The state once there is an evaluation: the age of what was loaded counts from then."""
@@ -98,9 +94,10 @@ class BatchProcessor:
         self, state: State, due: Due, records: list[Quality], maintained: Maintained
     ) -> State:
         """The state after the answers: what is no longer needed is let go."""
-        counts = self.job.counts_elements
-        opening = state.anchor.time_ms - 1 if counts else due.instants.opening_ms(due.last + 1)
-        buffer = Buffer(f"{self.storage.root}/buffer", state.segments).without_before(opening)
+        state = replace(state, next_evaluation=due.last + 1)
+        opening_ms = opening(self.job, state)
+        assert opening_ms is not None  # noqa: S101 - there was an evaluation
+        buffer = self._buffer(state).without_before(opening_ms)
         views = {
             served.job.name: served.settle(state.batch, state.view(served.job.name), outcomes)
             for served, outcomes in zip(self.answering.served, maintained.outcomes, strict=True)
@@ -108,7 +105,6 @@ class BatchProcessor:
         keeps = self.answering.compares and records
         return replace(
             state,
-            next_evaluation=due.last + 1,
             segments=buffer.segments,
             views=views,
             answered=batch_name(state.batch) if keeps else state.answered,
@@ -132,7 +128,7 @@ class BatchProcessor:
         kept = {segment.name for segment in after.segments}
         for segment in (*before.segments, *after.segments):
             if segment.name not in kept:
-                self.storage.delete(f"buffer/{segment.name}")
+                self._buffer(after).forget(segment.name)
         if before.answered and before.answered != after.answered:
             self.storage.delete(f"answered/{before.answered}")
         for served in self.answering.served:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Self
 
@@ -25,9 +26,11 @@ from bestbefore.service.kinds import open_service
 from bestbefore.spark.columns import STREAM
 from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
+from bestbefore.spark.inbox import Inbox
+from bestbefore.spark.jobs import Planner
 from bestbefore.spark.sources import file_failure
 from bestbefore.spark.static_graphs import StaticTables, read_graphs
-from bestbefore.storage import Storage
+from bestbefore.storage import LocalStorage, Storage
 from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
 
 _STEP_S = 0.25
@@ -158,7 +161,6 @@ class Engine:
         answers = sink or sink_of(job.sink, self.spark)
         storage = storage_at(self.spark, job.checkpoint)
         state = Commits(storage).latest(job)
-        static = _static(job)
         opened = ExitStack()
         try:
             served = self._served(job, storage, state, services or {}, opened=opened)
@@ -166,7 +168,15 @@ class Engine:
                 job=job,
                 storage=storage,
                 quality_storage=self._quality_storage(job),
-                answering=Answering(job, served, answers, self.clock, static),
+                answering=Answering(
+                    job,
+                    served,
+                    answers,
+                    self.clock,
+                    folder=f"{storage.root}/answered",
+                    planner=Planner(self._inbox(job, opened), job.plan),
+                    static=_static(job),
+                ),
                 on_quality=on_quality or (lambda _: None),
                 clock=self.clock,
                 state=replace(state, views={view.job.name: view.opened for view in served}),
@@ -200,6 +210,13 @@ class Engine:
             open_served(settings, service, storage, state)
             for settings, service in zip(job.services, services, strict=True)
         )
+
+    def _inbox(self, job: Job, opened: ExitStack) -> Inbox:
+        """Where few rows are handed to Spark: on this machine, or where all executors can read."""
+        if not str(self.spark.sparkContext.master).startswith("local"):
+            return Inbox(storage_at(self.spark, f"{job.checkpoint}/inbox"))
+        folder = opened.enter_context(TemporaryDirectory(prefix="bestbefore-"))
+        return Inbox(LocalStorage(folder, durable=False))
 
     def _quality_storage(self, job: Job) -> Storage | None:
         return storage_at(self.spark, job.sink.quality) if job.sink.quality else None

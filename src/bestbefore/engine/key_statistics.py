@@ -10,8 +10,8 @@ from bestbefore.arrays import Integers
 from bestbefore.maintenance import WindowUnits
 from bestbefore.maintenance.window_units import units_of_keys, units_of_links
 from bestbefore.query import QueryPlan
-from bestbefore.spark.columns import EVALUATION, MAPPINGS, REMAINING, column_of
-from bestbefore.spark.window_mappings import NON_EMPTY, REPORTED, SERVICE, key_column
+from bestbefore.spark.columns import MAPPINGS, RANGE, REMAINING, column_of
+from bestbefore.spark.window_mappings import REPORTED, SERVICE, key_column
 from bestbefore.view import LocalView
 from bestbefore.view.links import distinct_keys
 
@@ -68,18 +68,28 @@ class Statistics:
 
 def split_statistics(table: pa.Table, plan: QueryPlan) -> Statistics:
     """The collected rows apart by service, with the join key's columns under their own names."""
-    whose, evaluation = table[SERVICE].to_numpy(), table[EVALUATION].to_numpy()
+    whose = table[SERVICE].to_numpy()
     services = []
     for service in plan.services:
         rows = table.filter(pa.array(whose == service.number))
-        columns = {name: rows[name] for name in (EVALUATION, REMAINING, MAPPINGS)}
+        columns = {name: rows[name] for name in (*RANGE, REMAINING, MAPPINGS)}
         for position, variable in enumerate(service.join_key):
             columns[column_of(variable.name)] = rows[key_column(position)]
         services.append(pa.table(columns))
+    first, last = (table[name].to_numpy() for name in RANGE)
+    found = [whose != REPORTED, whose == REPORTED]
     non_empty, reported = (
-        np.unique(evaluation[whose == kind]).tolist() for kind in (NON_EMPTY, REPORTED)
+        np.unique(_spread(first[rows], last[rows])[0]).tolist() for rows in found
     )
     return Statistics(non_empty, reported, services)
+
+
+def _spread(first: Integers, last: Integers) -> tuple[Integers, Integers, Integers]:
+    """Ranges as single numbers: each number, the range it is of, and its distance to the first."""
+    length = last - first + 1
+    row = np.repeat(np.arange(len(first)), length)
+    ahead = np.arange(len(row)) - np.repeat(np.cumsum(length) - length, length)
+    return first[row] + ahead, row, ahead
 
 
 def read_statistics(
@@ -93,13 +103,17 @@ def read_statistics(
     keys, row_key = distinct_keys([table[column_of(name)] for name in key])
     if learn or view.linked:
         view.learn_joins(keys)
-    join_key = view.join_numbers(keys)[row_key]
-    evaluation = table[EVALUATION].to_numpy().astype(np.int64)
+    first, last, remaining, mappings = (
+        table[name].to_numpy().astype(np.int64) for name in (*RANGE, REMAINING, MAPPINGS)
+    )
+    evaluation, row, ahead = _spread(first, last)
+    join_key = view.join_numbers(keys)[row_key][row]
     order = np.lexsort((join_key, evaluation))
+    row = row[order]
     return KeyStatistics(
         view=view,
         evaluation=evaluation[order],
         join_key=join_key[order],
-        remaining=table[REMAINING].to_numpy()[order].astype(np.int64),
-        mappings=table[MAPPINGS].to_numpy()[order].astype(np.int64),
+        remaining=remaining[row] - ahead[order],
+        mappings=mappings[row],
     )

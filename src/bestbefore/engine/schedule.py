@@ -1,5 +1,6 @@
 """Which evaluations of a job are due: its windows against the watermark of its streams."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -8,6 +9,7 @@ from bestbefore.checkpoint.state import State
 from bestbefore.job.job import Job
 from bestbefore.query import CountWindow
 from bestbefore.spark.buffer import Intake, Segment
+from bestbefore.spark.compiled_query import ELEMENTS_VIEW
 from bestbefore.spark.element_numbers import count_elements
 from bestbefore.windows import Due, Instants, SlidingWindow, Timeline
 
@@ -58,38 +60,53 @@ def _started(job: Job, state: State, earliest_ms: int) -> State:
     return replace(state, t0_ms=starts, first_evaluation=first, next_evaluation=first)
 
 
-def due_evaluations(
-    job: Job, state: State, elements: DataFrame
-) -> tuple[DataFrame, Due | None, State]:
-    """What became due with the elements of the buffer, and the elements as windows see them.
+def opening(job: Job, state: State) -> int | None:
+    """The time after which the windows begin that are not evaluated yet, None if not known."""
+    if job.counts_elements:
+        return state.anchor.time_ms - 1
+    instants = _instants(job, state)
+    return None if instants is None else instants.opening_ms(state.next_evaluation)
 
-    Where windows are of so many elements these are numbered first.
+
+def due_evaluations(
+    job: Job, state: State, elements: Callable[[], DataFrame]
+) -> tuple[Due | None, State]:
+    """What became due with the elements of the buffer.
+
+    Where windows are of so many elements these are numbered, and then known to their session.
     """
     watermark = watermark_of(job, state)
     if watermark is None:
-        return elements, None, state
+        return None, state
     extent = job.plan.windows[0].window.extent
     if isinstance(extent, CountWindow):
         counted = count_elements(
-            elements,
+            elements(),
             SlidingWindow(extent.size, extent.step),
             state.anchor,
             watermark_ms=watermark,
             first=state.next_evaluation,
         )
-        return counted.elements, counted.due, replace(state, anchor=counted.anchor)
-    return elements, _due_in_time(job, state, watermark), state
+        counted.elements.createOrReplaceTempView(ELEMENTS_VIEW)
+        return counted.due, replace(state, anchor=counted.anchor)
+    return _due_in_time(job, state, watermark), state
 
 
 def _due_in_time(job: Job, state: State, watermark_ms: int) -> Due | None:
+    instants = _instants(job, state)
+    if instants is None:
+        return None
+    due = Due(Timeline(instants), state.next_evaluation, instants.last_before(watermark_ms))
+    return due if len(due) else None
+
+
+def _instants(job: Job, state: State) -> Instants | None:
     if state.t0_ms is None:
         return None
     windows = [plan.window for plan in job.plan.windows]
-    instants = Instants(
+    return Instants(
         tuple(
             SlidingWindow(window.width_ms, window.slide_ms, t0_ms)
             for window, t0_ms in zip(windows, state.t0_ms, strict=True)
         )
     )
-    due = Due(Timeline(instants), state.next_evaluation, instants.last_before(watermark_ms))
-    return due if len(due) else None

@@ -3,7 +3,9 @@
 import json
 import os
 import sys
-from typing import Protocol
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
@@ -12,9 +14,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.errors import JobError
 from bestbefore.job.job import Job, SinkSettings
-from bestbefore.storage import local_path
+from bestbefore.spark.compiled_query import ANSWER
+from bestbefore.spark.hadoop import storage_at
+from bestbefore.storage import Storage, local_path
 
-ANSWER = ("evaluation", "at", "window", "rows")
 _FILE_FORMATS = ("json", "parquet", "orc")
 _STDOUT = "stdout"
 
@@ -59,9 +62,13 @@ def _check_sink(sink: SinkSettings) -> None:
 def sink_of(settings: SinkSettings, spark: SparkSession) -> Sink:
     """The sink that a job names; a format that Spark does not have is refused."""
     if settings.format == _STDOUT:
-        return _print
+        return StandardOutput()
     _check_format(settings.format, spark)
-    return _append(settings) if settings.mode == "append" else _overwrite(settings)
+    if settings.mode == "append":
+        return _append(settings)
+    if settings.format == "json" and not settings.options and settings.path is not None:
+        return JsonFolder(settings, storage_at(spark, settings.path))
+    return _overwrite(settings)
 
 
 def _check_folder(key: str, path: str) -> None:
@@ -95,9 +102,13 @@ def _overwrite(settings: SinkSettings) -> Sink:
 
     def write(answers: DataFrame, batch: int) -> None:
         writer = answers.write.format(settings.format).mode("overwrite")
-        writer.options(**settings.options).save(f"{settings.path}/batch={batch:012d}")
+        writer.options(**settings.options).save(f"{settings.path}/{_batch_folder(batch)}")
 
     return write
+
+
+def _batch_folder(batch: int) -> str:
+    return f"batch={batch:012d}"
 
 
 def _append(settings: SinkSettings) -> Sink:
@@ -116,8 +127,46 @@ def _for_kafka(answers: DataFrame) -> DataFrame:
     return answers.select(F.col("evaluation").cast("string").alias("key"), value)
 
 
-def _print(answers: DataFrame, _: int) -> None:
-    lines = answers.select("evaluation", F.to_json(F.struct(*ANSWER)).alias("line")).collect()
-    for _evaluation, line in sorted(lines):
-        sys.stdout.write(json.dumps(json.loads(line), ensure_ascii=False) + "\n")
-    sys.stdout.flush()
+@runtime_checkable
+class LineSink(Sink, Protocol):
+    """A sink that also takes few answers as lines of JSON."""
+
+    def write_lines(self, lines: Sequence[str], batch: int) -> None:
+        """Write the answers of a batch, one line per evaluation, in their order."""
+        ...
+
+
+@dataclass(frozen=True)
+class JsonFolder:
+    """JSON files in a folder per batch: few answers are one file, many are written by Spark."""
+
+    settings: SinkSettings
+    storage: Storage
+
+    def __call__(self, answers: DataFrame, batch: int) -> None:
+        """Let Spark write the answers of a batch."""
+        _overwrite(self.settings)(answers, batch)
+
+    def write_lines(self, lines: Sequence[str], batch: int) -> None:
+        """Write the answers of a batch as one file, in place of what the folder held."""
+        folder = _batch_folder(batch)
+        self.storage.delete(folder)
+        self.storage.write(
+            f"{folder}/part-00000.json", "".join(f"{one}\n" for one in lines).encode()
+        )
+
+
+class StandardOutput:
+    """One line per evaluation, for people and pipes."""
+
+    def __call__(self, answers: DataFrame, batch: int) -> None:
+        """Collect the answers of a batch and print them."""
+        line = F.to_json(F.struct(*ANSWER)).alias("line")
+        rows = sorted(answers.select("evaluation", line).collect())
+        self.write_lines([text for _, text in rows], batch)
+
+    def write_lines(self, lines: Sequence[str], _: int) -> None:
+        """Print the answers of a batch."""
+        for line in lines:
+            sys.stdout.write(json.dumps(json.loads(line), ensure_ascii=False) + "\n")
+        sys.stdout.flush()

@@ -237,6 +237,12 @@ def is_stable(expression: Expression) -> bool:
     return not is_volatile(expression) and not exists_patterns(expression)
 
 
+def is_repeatable(expression: Expression) -> bool:
+    """Whether an expression has the same value when it is evaluated again later."""
+    calls = (part for part in parts(expression) if isinstance(part, Call))
+    return not any(call.function in (*_VOLATILE, "NOW") for call in calls)
+
+
 def is_volatile(expression: Expression) -> bool:
     """Whether an expression may have another value each time it is evaluated."""
     calls = (part for part in parts(expression) if isinstance(part, Call))

@@ -1,4 +1,4 @@
-"""Job B of a batch: mappings and view slices joined, and answers as one row per evaluation.
+"""Job B of a batch: the rows of the answers, and answers as one row per evaluation.
 
 SELECT answers with a row per mapping; CONSTRUCT and DESCRIBE with a row per triple, in the columns
 `subject`, `predicate` and `object`; ASK with one row, whose `boolean` says whether there is any
@@ -6,14 +6,11 @@ mapping.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import assert_never
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.query import ContinuousQuery, QueryPlan, algebra
+from bestbefore.query import algebra
 from bestbefore.query.algebra import Form, PatternTerm, TriplePattern, Variable
 from bestbefore.rdf.terms import BlankNode, encode
 from bestbefore.spark import terms
@@ -25,59 +22,48 @@ from bestbefore.spark.columns import (
     MAPPINGS,
     OPENING,
     POSITION,
-    REMAINING,
+    RANGE,
     TO_EVALUATION,
+    TRIPLE,
     column_of,
 )
 from bestbefore.spark.content import WindowContents
-from bestbefore.spark.output_stream import OWN
-from bestbefore.spark.patterns import Dataset, TripleSource, compile_pattern
-from bestbefore.spark.sql import NO_TERM, Cheap, name, quote, quoted
-from bestbefore.spark.static_graphs import StaticGraphs
+from bestbefore.spark.output_stream import NEXT, OWN
+from bestbefore.spark.patterns import TripleSource
+from bestbefore.spark.relation import Relation
+from bestbefore.spark.sql import NO_TERM, Cheap, inline_table, name, quote, quoted
 from bestbefore.windows import Timeline
 
 _TRIPLE = ("subject", "predicate", "object")
 _NO_TRIPLE = "named_struct(" + ", ".join(f"'{part}', {NO_TERM}" for part in _TRIPLE) + ")"
 _BOOLEAN = "boolean"
+# The number of an evaluation as people are told it.
+NUMBER = "number"
+DUE = (EVALUATION, NUMBER, AT, OPENING, NEXT)
+"""What is known of an evaluation that is due."""
 
 
-def joined_rows(  # noqa: PLR0913 - what an answer is made of
-    query: ContinuousQuery,
-    plan: QueryPlan,
-    contents: WindowContents,
-    *,
-    mappings: Sequence[DataFrame],
-    slices: Sequence[DataFrame],
-    due: DataFrame,
-    static: StaticGraphs | None = None,
-) -> DataFrame:
-    """Job B: the WINDOW mappings joined with the view slices, up to the rows of the answers."""
-    windows = [frame.drop(REMAINING) for frame in mappings]
-    services = [
-        contents.spread_by(frame, EVALUATION, *(column_of(key.name) for key in service.join_key))
-        for service, frame in zip(plan.services, slices, strict=True)
-    ]
-    dataset = Dataset(windows=windows, services=services, origin=lambda: due)
-    if static is not None:
-        graph, named = static.during(contents.first, contents.last)
-        dataset = replace(dataset, graph=graph, named=named, graph_names=static.names)
-    return answer_rows(compile_pattern(plan.around, dataset), query.form, contents)
+def due_table(due: Sequence[int], timeline: Timeline) -> pa.Table:
+    """The due evaluations: their numbers, times, when their windows open, and which comes next."""
+    spans = [timeline.window(number) for number in due]
+    columns = {
+        EVALUATION: due,
+        NUMBER: due,
+        AT: [at for _, at in spans],
+        OPENING: [opening for opening, _ in spans],
+        NEXT: [*due[1:], None][: len(due)],
+    }
+    return pa.table({name: pa.array(values, pa.int64()) for name, values in columns.items()})
 
 
-def due_frame(spark: SparkSession, due: list[int], timeline: Timeline) -> DataFrame:
-    """The due evaluations as a DataFrame: their numbers, times, and when their windows open."""
-    spans = [timeline.window(evaluation) for evaluation in due]
-    table = pa.table(
-        {
-            EVALUATION: pa.array(due, pa.int64()),
-            AT: pa.array([at for _, at in spans], pa.int64()),
-            OPENING: pa.array([opening for opening, _ in spans], pa.int64()),
-        }
-    )
-    return spark.createDataFrame(table)
+def due_rows(due: Sequence[int], timeline: Timeline) -> str:
+    """The due evaluations as a table in SQL."""
+    rows = zip(*due_table(due, timeline).to_pydict().values(), strict=True)
+    shown = [["NULL" if value is None else value for value in row] for row in rows]
+    return inline_table(dict.fromkeys(DUE, "BIGINT"), shown)
 
 
-def answer_rows(solutions: DataFrame, form: Form, graph: TripleSource | None = None) -> DataFrame:
+def answer_rows(solutions: Relation, form: Form, graph: TripleSource | None = None) -> Relation:
     """The rows of the answer: what every answer has (`OWN`), and a column per answer column.
 
     Those of variables keep their `?`, so that no variable collides with what is the engine's own.
@@ -89,44 +75,43 @@ def answer_rows(solutions: DataFrame, form: Form, graph: TripleSource | None = N
         case algebra.Construct(template):
             return _construct(solutions, template)
         case algebra.Ask():
-            return solutions.selectExpr(*_own(solutions), f"TRUE AS {_BOOLEAN}")
+            return solutions.select(_own(solutions) | {_BOOLEAN: "TRUE"})
         case algebra.Describe(described):
             assert graph is not None  # noqa: S101 - whoever answers knows the data
             return _describe(solutions, described, graph)
     assert_never(form)
 
 
-def evaluations(rows: DataFrame, due: DataFrame, contents: WindowContents) -> DataFrame:
+def evaluations(rows: Relation, due: Relation, contents: WindowContents) -> Relation:
     """One row per due evaluation: its number, time, window and rows as JSON result terms.
 
     `due` has the numbers, times and openings of the evaluations. `count` and `fresh` are for the
     quality record; they are not part of the answer.
     """
     names = tuple(column for column in rows.columns if column not in OWN)
-    found = rows.selectExpr(
-        EVALUATION, f"struct({', '.join(quoted((POSITION, *names)))}) AS row", FRESH
-    )
-    every = due.select(EVALUATION, AT, OPENING)
+    row = f"struct({', '.join(quoted((POSITION, *names)))})"
+    found = rows.select({EVALUATION: EVALUATION, "row": row, FRESH: FRESH})
+    every = found.union(due.keep((EVALUATION, NUMBER, AT, OPENING)))
     # collect_list passes over nulls: an evaluation without rows has an empty list.
-    grouped = (
-        contents.spread_by(found.unionByName(every, allowMissingColumns=True), EVALUATION)
-        .groupBy(EVALUATION)
-        .agg(
-            F.expr("array_sort(collect_list(row)) AS row"),
-            F.expr("count(row) AS count"),
-            F.expr(f"avg({FRESH}) AS {FRESH}"),
-            F.expr(f"max({AT}) AS {AT}"),
-            F.expr(f"max({OPENING}) AS {OPENING}"),
-        )
+    grouped = contents.spread_by(every, EVALUATION).group(
+        (EVALUATION,),
+        {
+            "row": "array_sort(collect_list(row))",
+            "count": "count(row)",
+            FRESH: f"avg({FRESH})",
+            **{column: f"max({column})" for column in (NUMBER, AT, OPENING)},
+        },
     )
     # A window that is not reported is due all the same: without a SERVICE it has rows.
-    return grouped.filter(f"{AT} IS NOT NULL").selectExpr(
-        EVALUATION,
-        AT,
-        f"array({OPENING}, {AT}) AS window",
-        f"{_json_rows(names)} AS rows",
-        "count",
-        FRESH,
+    return grouped.filter(f"{AT} IS NOT NULL").select(
+        {
+            EVALUATION: NUMBER,
+            AT: AT,
+            "window": f"array({OPENING}, {AT})",
+            "rows": _json_rows(names),
+            "count": "count",
+            FRESH: FRESH,
+        }
     )
 
 
@@ -141,24 +126,26 @@ def _json_rows(names: tuple[str, ...]) -> str:
     return f"transform(row, mapping -> named_struct({fields}))"
 
 
-def _own(solutions: DataFrame) -> list[str]:
+def _own(solutions: Relation) -> dict[str, str]:
     """What every answer has; what the solutions do not have is null."""
     absent = {FRESH: "CAST(NULL AS DOUBLE)", POSITION: "CAST(NULL AS INT)"}
-    return [
-        column if column in solutions.columns else f"{absent[column]} AS {column}" for column in OWN
-    ]
+    return {column: column if column in solutions.columns else absent[column] for column in OWN}
 
 
-def _select(solutions: DataFrame, columns: list[str]) -> DataFrame:
+def _select(solutions: Relation, columns: list[str]) -> Relation:
+    selected = _own(solutions) | {column: str(name(column)) for column in columns}
+    if MAPPINGS not in solutions.columns:
+        return solutions.select(selected)
     # Equal mappings were counted, not kept: each comes back as often as it was found.
-    copies = [f"explode(sequence(1L, {MAPPINGS})) AS copy"] * (MAPPINGS in solutions.columns)
-    return solutions.selectExpr(*_own(solutions), *quoted(columns), *copies).drop("copy")
+    copies = f"explode(sequence(1L, {MAPPINGS}))"
+    return solutions.select(selected | {"copy": copies}).drop("copy")
 
 
-def _construct(solutions: DataFrame, template: tuple[TriplePattern, ...]) -> DataFrame:
+def _construct(solutions: Relation, template: tuple[TriplePattern, ...]) -> Relation:
     identity = [column for column in solutions.columns if column not in (FRESH, MAPPINGS)]
     triples = ", ".join(_instance(triple, identity) for triple in template) or _NO_TRIPLE
-    return _distinct_triples(solutions.selectExpr(*_own(solutions), f"inline(array({triples}))"))
+    made = solutions.generate(_own(solutions), _TRIPLE, f"inline(array({triples}))")
+    return _distinct_triples(made)
 
 
 def _instance(template: TriplePattern, identity: list[str]) -> str:
@@ -182,24 +169,21 @@ def _term(term: PatternTerm, identity: list[str]) -> str:
 
 
 def _describe(
-    solutions: DataFrame, described: tuple[Variable | PatternTerm, ...], graph: TripleSource
-) -> DataFrame:
+    solutions: Relation, described: tuple[Variable | PatternTerm, ...], graph: TripleSource
+) -> Relation:
     """The triples whose subject is one of the terms, in the windows in which they are found."""
     listed = ", ".join(_term(term, []) for term in described)
-    wanted = solutions.selectExpr(*_own(solutions), f"explode(array({listed})) AS subject")
-    known = graph.triples(F.expr("TRUE")).selectExpr(
-        "s AS subject", "p AS predicate", "o AS object", FROM_EVALUATION, TO_EVALUATION
-    )
-    found = wanted.join(known, "subject").filter(
-        f"{EVALUATION} BETWEEN {FROM_EVALUATION} AND {TO_EVALUATION}"
-    )
-    return _distinct_triples(found)
+    wanted = solutions.select(_own(solutions) | {"subject": f"explode(array({listed}))"})
+    known = graph.triples("TRUE").keep((*TRIPLE, *RANGE))
+    during = f"{EVALUATION} BETWEEN {FROM_EVALUATION} AND {TO_EVALUATION}"
+    found = wanted.join(known, f"subject = s AND {during}")
+    return _distinct_triples(found.select(_own(found) | dict(zip(_TRIPLE, TRIPLE, strict=True))))
 
 
-def _distinct_triples(rows: DataFrame) -> DataFrame:
+def _distinct_triples(rows: Relation) -> Relation:
     """The legal triples without repetitions; one is fresh if any of those behind it is."""
     legal = (
         f"NOT {terms.is_literal('subject')} AND {terms.is_iri('predicate')} AND object IS NOT NULL"
     )
-    found = rows.filter(legal).groupBy(EVALUATION, *_TRIPLE).agg(F.max(FRESH).alias(FRESH))
-    return found.selectExpr(*_own(found), *_TRIPLE)
+    found = rows.filter(legal).group((EVALUATION, *_TRIPLE), {FRESH: f"max({FRESH})"})
+    return found.select(_own(found) | {part: part for part in _TRIPLE})

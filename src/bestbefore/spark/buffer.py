@@ -1,17 +1,36 @@
-"""The durable buffer: the last ω of the stream, in one Parquet segment per batch."""
+"""The durable buffer: the last ω of the stream, in one Parquet segment per batch.
 
-from collections.abc import Mapping
+Few elements are collected and written by the driver, which keeps them at hand; many are written and
+read by Spark.
+"""
+
+import io
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import ELEMENT_FIELDS, EVENT, INTAKE, STREAM, TIME
+from bestbefore.spark.columns import ELEMENT_FIELDS, ELEMENTS, EVENT, INTAKE, STREAM, TIME
+from bestbefore.spark.inbox import json_rows
 from bestbefore.spark.needed_elements import NeededElements
+from bestbefore.spark.session import FEW_ROWS
+from bestbefore.storage import Storage
 
 # Spark lists more than 32 paths with a job of its own.
 _MOST_SEGMENTS = 24
 _AHEAD = "the timestamp lies ahead of the clock"
+_LONG_AGO = -9_000_000_000_000_000_000
+# What becomes of a row of a batch.
+NEEDED, NOT_NEEDED, LATE, AHEAD, UNREADABLE = range(5)
+_VERDICT = "verdict"
+_QUARANTINED = ("reason", "raw", STREAM)
 
 
 @dataclass(frozen=True)
@@ -25,13 +44,24 @@ class Segment:
 
 
 @dataclass(frozen=True)
+class Elements:
+    """The elements of a segment in the driver."""
+
+    table: pa.Table
+
+    @cached_property
+    def json(self) -> str:
+        """The elements as a JSON array."""
+        return json_rows(self.table.drop_columns([EVENT]))
+
+
+@dataclass(frozen=True)
 class Intake:
     """What one batch brought: counts, and the span of its elements' times."""
 
     elements: int
     needed: int
     late: int
-    ahead: int
     quarantined: int
     earliest_ms: int | None
     latest_ms: int | None
@@ -39,121 +69,250 @@ class Intake:
 
 
 @dataclass(frozen=True)
-class Buffer:
-    """The segments that still hold elements of a window to come."""
+class Limits:
+    """What the rows of a batch are judged by.
 
-    root: str
+    Elements that are not `needed` are counted but not written; without a word on it, all are.
+    Elements before the watermark are late: counted and left out. Elements after the horizon are
+    put into quarantine: one wrong clock must not close every window before its time. Elements
+    that came before `opening_ms` are needed by no window to come.
+    """
+
+    watermark_ms: int | None
+    horizon_ms: int
+    streams: tuple[str, ...] = ()
+    needed: NeededElements | None = None
+    opening_ms: int | None = None
+
+    def judged(self, batch: DataFrame) -> DataFrame:
+        """The rows of a batch with the verdict on each."""
+        watermark_ms = _LONG_AGO if self.watermark_ms is None else self.watermark_ms
+        # An array and an index that is no constant: the code that Spark generates stays the same.
+        limits = f"array({watermark_ms}L, {self.horizon_ms}L)"
+        late, ahead = (
+            f"{TIME} {compared} get({limits}, CAST({TIME} % 1 AS INT) + {position})"
+            for position, compared in enumerate("<>")
+        )
+        needed = "TRUE" if self.needed is None else self.needed.condition
+        verdict = (
+            f"CASE WHEN reason IS NOT NULL THEN {UNREADABLE} WHEN {late} THEN {LATE} "
+            f"WHEN {ahead} THEN {AHEAD} WHEN {needed} THEN {NEEDED} ELSE {NOT_NEEDED} END"
+        )
+        shown = f"CASE WHEN {ahead} THEN to_json(struct({TIME}, s, p, o)) ELSE raw END"
+        return batch.selectExpr(
+            *(TIME, "s", "p", "o", STREAM, EVENT, f"{shown} AS raw", "reason"),
+            f"{verdict} AS {_VERDICT}",
+        )
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """The segments that still hold elements of a window to come.
+
+    `at_hand` has the elements of segments that were read or written here, by their names.
+    """
+
+    storage: Storage
     segments: tuple[Segment, ...] = ()
+    at_hand: dict[str, "Elements"] = field(default_factory=dict, compare=False)
 
     def add(
-        self,
-        batch: DataFrame,
-        name: str,
-        *,
-        watermark_ms: int | None,
-        horizon_ms: int,
-        streams: tuple[str, ...] = (),
-        needed: NeededElements | None = None,
+        self, batch: DataFrame, name: str, limits: Limits, *, expected: int | None = None
     ) -> tuple["Buffer", Intake]:
-        """Write a batch as a segment, in one job; a repeated batch overwrites its own segment.
+        """Write a batch as a segment; a repeated batch overwrites its own segment.
 
-        Elements that are not `needed` are counted but not written; without a word on it, all are.
-        Elements before the watermark are late: counted and left out. Elements after the horizon
-        are put into quarantine: one wrong clock must not close every window before its time.
-        When segments become many, the new one takes over the elements of the old ones.
+        What cannot be read goes into quarantine. When segments become many, the new one takes over
+        the elements of the old ones. `expected` is how many rows are likely to come.
         """
-        condition = "true" if needed is None else needed.condition
-        judgement = _Judgement(watermark_ms, horizon_ms, streams, condition)
+        judged = limits.judged(batch)
+        if expected is not None and expected < FEW_ROWS and self.elements < FEW_ROWS:
+            rows = judged.limit(FEW_ROWS).toArrow()
+            if rows.num_rows < FEW_ROWS:
+                return self._add_few(rows, name, limits)
+        return self._add_many(judged, name, limits)
+
+    def _add_few(self, rows: pa.Table, name: str, limits: Limits) -> tuple["Buffer", Intake]:
+        """Write a segment of rows that were collected."""
+        verdict = rows[_VERDICT].to_numpy()
+        intake = _intake_of(rows, verdict, limits.streams)
+        elements = rows.filter(pa.array(verdict == NEEDED)).select(ELEMENT_FIELDS)
+        elements = elements.cast(_NO_ELEMENTS.schema)
+        if merge := self._is_full:
+            elements = pa.concat_tables([self._live(limits.opening_ms), elements])
+        self.storage.delete(_folder(name))
+        content = io.BytesIO()
+        pq.write_table(elements, content)
+        self.storage.write(f"{_folder(name)}/elements.parquet", content.getvalue())
+        self._quarantine(rows.filter(pa.array(verdict >= AHEAD)), name)
+        self.at_hand[name] = Elements(elements)
+        return self._with(name, intake, elements.num_rows, merged=merge), intake
+
+    def _quarantine(self, rows: pa.Table, name: str) -> None:
+        if not rows.num_rows:
+            return
+        lines = [
+            json.dumps({key: row[key] for key in _QUARANTINED if row[key] is not None})
+            for row in _with_reason(rows).to_pylist()
+        ]
+        self.storage.write(f"quarantine/{name}/rows.json", "\n".join([*lines, ""]).encode())
+
+    def _add_many(self, judged: DataFrame, name: str, limits: Limits) -> tuple["Buffer", Intake]:
+        """Let Spark write a segment, in one job, and what is in quarantine in another."""
         observation = Observation()
-        written = judgement.kept(batch.observe(observation, *judgement.counts()))
-        merge = len(self.segments) >= _MOST_SEGMENTS
+        counted = judged.observe(observation, *_counts(limits.streams))
+        written = _kept(counted)
+        merge = self._is_full
         if merge:
-            old = self.read(batch.sparkSession)
+            old = self.read(judged.sparkSession).filter(f"{TIME} > {limits.opening_ms or 0}")
             written = written.unionByName(old, allowMissingColumns=True)
-        written.write.mode("overwrite").parquet(f"{self.root}/{name}")
-        intake = _intake(observation.get, streams)
-        merged = [segment.latest_ms for segment in self.segments] if merge else []
+        written.write.mode("overwrite").parquet(f"{self.storage.root}/{_folder(name)}")
+        intake = _intake_observed(observation.get, limits.streams)
+        if intake.quarantined:
+            self._quarantine_many(judged.sparkSession, name)
         elements = intake.needed + (self.elements if merge else 0)
-        latest_ms = max([intake.latest_ms or 0, *merged])
-        segment = Segment(name, latest_ms, elements, brought=intake.elements)
-        return replace(self, segments=(*(() if merge else self.segments), segment)), intake
+        return self._with(name, intake, elements, merged=merge), intake
+
+    def _quarantine_many(self, spark: SparkSession, name: str) -> None:
+        rows = spark.read.schema(INTAKE).parquet(f"{self.storage.root}/{_folder(name)}")
+        bad = rows.filter("reason IS NOT NULL").select(*_QUARANTINED)
+        bad.write.mode("overwrite").json(f"{self.storage.root}/quarantine/{name}")
+
+    def _with(self, name: str, intake: Intake, elements: int, *, merged: bool) -> "Buffer":
+        """The buffer with one more segment, which may have taken over all others."""
+        latest = [segment.latest_ms for segment in self.segments] if merged else []
+        segment = Segment(
+            name, max([intake.latest_ms or 0, *latest]), elements, brought=intake.elements
+        )
+        return replace(self, segments=(*(() if merged else self.segments), segment))
+
+    @property
+    def _is_full(self) -> bool:
+        return len(self.segments) >= _MOST_SEGMENTS
 
     @property
     def elements(self) -> int:
         """How many elements the segments hold."""
         return sum(segment.elements for segment in self.segments)
 
-    def read(self, spark: SparkSession) -> DataFrame:
-        """The elements of all segments."""
-        paths = [f"{self.root}/{segment.name}" for segment in self.segments]
-        rows = spark.read.schema(INTAKE).parquet(*paths)
-        return rows.filter(F.col("reason").isNull()).select(*ELEMENT_FIELDS)
+    def read(
+        self, spark: SparkSession, *, opening_ms: int | None = None, few: bool = False
+    ) -> DataFrame:
+        """The elements of all segments, or those that came after a time.
 
-    def quarantined(self, spark: SparkSession, name: str) -> DataFrame:
-        """The lines of a segment that could not be read, each with the reason."""
-        rows = spark.read.schema(INTAKE).parquet(f"{self.root}/{name}")
-        return rows.filter(F.col("reason").isNotNull()).select("reason", "raw", STREAM)
+        With `few` they are those at hand.
+        """
+        if few:
+            # In one piece: Spark takes an empty first piece for the end.
+            return spark.createDataFrame(self._live(opening_ms).combine_chunks())
+        paths = [f"{self.storage.root}/{_folder(segment.name)}" for segment in self.segments]
+        rows = spark.read.schema(INTAKE).parquet(*paths)
+        return rows.filter("reason IS NULL").select(*ELEMENT_FIELDS)
+
+    def _live(self, opening_ms: int | None) -> pa.Table:
+        """The elements that came after a time, in the driver."""
+        tables = [self._elements(segment.name).table for segment in self.segments]
+        table = pa.concat_tables([_NO_ELEMENTS, *tables])
+        return table if opening_ms is None else table.filter(pc.field(TIME) > opening_ms)
+
+    def json_parts(self) -> list[str]:
+        """The elements, each segment as a JSON array."""
+        return [self._elements(segment.name).json for segment in self.segments]
+
+    def _elements(self, name: str) -> "Elements":
+        """The elements of a segment, which are read if they are not at hand."""
+        if name not in self.at_hand:
+            files = [one for one in self.storage.names(_folder(name)) if one.endswith(".parquet")]
+            contents = [self.storage.read(f"{_folder(name)}/{file}") or b"" for file in files]
+            read = [_NO_ELEMENTS, *map(_elements_in, contents)]
+            self.at_hand[name] = Elements(pa.concat_tables(read))
+        return self.at_hand[name]
 
     def without_before(self, opening_ms: int) -> "Buffer":
         """The buffer less the segments that no window from `opening_ms` on can need."""
         kept = tuple(segment for segment in self.segments if segment.latest_ms > opening_ms)
         return replace(self, segments=kept)
 
-
-@dataclass(frozen=True)
-class _Judgement:
-    """Which rows of a batch are elements, which are late, and which lie ahead of the clock."""
-
-    watermark_ms: int | None
-    horizon_ms: int
-    streams: tuple[str, ...] = ()
-    needed: str = "true"
-
-    @property
-    def _late(self) -> str:
-        return "false" if self.watermark_ms is None else f"time < {self.watermark_ms}"
-
-    @property
-    def _element(self) -> str:
-        return f"(reason IS NULL AND NOT ({self._late}) AND time <= {self.horizon_ms})"
-
-    def counts(self) -> list[Column]:
-        """What the batch brought, to be observed while it is written."""
-        return [
-            F.expr(f"count_if({self._element}) AS elements"),
-            F.expr(f"count_if({self._element} AND ({self.needed})) AS needed"),
-            F.expr(f"count_if(reason IS NULL AND {self._late}) AS late"),
-            F.expr(f"count_if(reason IS NULL AND time > {self.horizon_ms}) AS ahead"),
-            F.expr(f"count_if(reason IS NOT NULL OR time > {self.horizon_ms}) AS quarantined"),
-            F.expr(f"min(CASE WHEN {self._element} THEN time END) AS earliest"),
-            F.expr(f"max(CASE WHEN {self._element} THEN time END) AS latest"),
-            *(self._latest_of(number, name) for number, name in enumerate(self.streams)),
-        ]
-
-    def _latest_of(self, number: int, name: str) -> Column:
-        mine = F.expr(self._element) & (F.col(STREAM) == name)
-        return F.max(F.when(mine, F.col(TIME))).alias(f"latest{number}")
-
-    def kept(self, batch: DataFrame) -> DataFrame:
-        """The elements, and the quarantined with their raw text and reason."""
-        ahead = f"(reason IS NULL AND time > {self.horizon_ms})"
-        columns = [
-            f"CASE WHEN {self._element} THEN {name} END AS {name}" for name in (TIME, *"spo")
-        ]
-        raw = f"CASE WHEN {ahead} THEN to_json(struct(time, s, p, o)) ELSE raw END AS raw"
-        reason = f"CASE WHEN {ahead} THEN '{_AHEAD}' ELSE reason END AS reason"
-        good = f"NOT ({self._late}) AND (({self.needed}) OR {ahead})"
-        return batch.filter(f"reason IS NOT NULL OR ({good})").selectExpr(
-            *columns, STREAM, EVENT, raw, reason
-        )
+    def forget(self, name: str) -> None:
+        """Remove a segment."""
+        self.at_hand.pop(name, None)
+        self.storage.delete(_folder(name))
 
 
-def _intake(metrics: dict[str, int | None], streams: tuple[str, ...]) -> Intake:
+def _folder(name: str) -> str:
+    return f"buffer/{name}"
+
+
+_ARROW_TYPES = {"bigint": pa.int64(), "string": pa.string()}
+_NO_ELEMENTS = pa.schema(
+    [(one.name, _ARROW_TYPES[one.dataType.simpleString()]) for one in ELEMENTS.fields]
+).empty_table()
+
+
+def _elements_in(content: bytes) -> pa.Table:
+    table = pq.read_table(io.BytesIO(content))
+    if "reason" in table.column_names:
+        table = table.filter(pc.field("reason").is_null())
+    return table.select(ELEMENT_FIELDS).cast(_NO_ELEMENTS.schema)
+
+
+def _with_reason(rows: pa.Table) -> pa.Table:
+    """Quarantined rows, those of the future with the reason why they are."""
+    ahead = pc.equal(rows[_VERDICT], AHEAD)
+    reason = pc.if_else(ahead, pa.scalar(_AHEAD), rows["reason"])
+    return rows.set_column(rows.column_names.index("reason"), "reason", reason)
+
+
+def _kept(judged: DataFrame) -> DataFrame:
+    """The elements, and the quarantined with their raw text and reason."""
+    columns = [f"IF({_VERDICT} = {NEEDED}, {name}, NULL) AS {name}" for name in (TIME, *"spo")]
+    reason = f"IF({_VERDICT} = {AHEAD}, '{_AHEAD}', reason) AS reason"
+    return judged.filter(f"{_VERDICT} IN ({NEEDED}, {AHEAD}, {UNREADABLE})").selectExpr(
+        *columns, STREAM, EVENT, "raw", reason
+    )
+
+
+def _counts(streams: Sequence[str]) -> list[Column]:
+    """What the batch brought, to be observed while it is written."""
+    element = f"{_VERDICT} <= {NOT_NEEDED}"
+    return [
+        F.expr(f"count_if({element}) AS elements"),
+        F.expr(f"count_if({_VERDICT} = {NEEDED}) AS needed"),
+        F.expr(f"count_if({_VERDICT} = {LATE}) AS late"),
+        F.expr(f"count_if({_VERDICT} >= {AHEAD}) AS quarantined"),
+        F.expr(f"min(IF({element}, {TIME}, NULL)) AS earliest"),
+        *(
+            F.max(F.when(F.expr(element) & (F.col(STREAM) == name), F.col(TIME))).alias(
+                f"latest{number}"
+            )
+            for number, name in enumerate(streams)
+        ),
+    ]
+
+
+def _intake_observed(metrics: dict[str, int | None], streams: Sequence[str]) -> Intake:
     times = {name: metrics[f"latest{number}"] for number, name in enumerate(streams)}
-    counts = ("elements", "needed", "late", "ahead", "quarantined")
+    latest_of = {name: time for name, time in times.items() if time is not None}
     return Intake(
-        **{name: metrics[name] or 0 for name in counts},
+        **{name: metrics[name] or 0 for name in ("elements", "needed", "late", "quarantined")},
         earliest_ms=metrics["earliest"],
-        latest_ms=metrics["latest"],
-        latest_of={name: time for name, time in times.items() if time is not None},
+        latest_ms=max(latest_of.values(), default=None),
+        latest_of=latest_of,
+    )
+
+
+def _intake_of(rows: pa.Table, verdict: np.ndarray, streams: Sequence[str]) -> Intake:
+    """What the collected rows of a batch are."""
+    elements = rows.filter(pa.array(verdict <= NOT_NEEDED))
+    latest = pa.TableGroupBy(elements, STREAM).aggregate([(TIME, "max"), (TIME, "min")])
+    spans = {row[STREAM]: row for row in latest.to_pylist()}
+    latest_of = {name: spans[name][f"{TIME}_max"] for name in streams if name in spans}
+    earliest = [row[f"{TIME}_min"] for row in spans.values()]
+    return Intake(
+        elements=elements.num_rows,
+        needed=int((verdict == NEEDED).sum()),
+        late=int((verdict == LATE).sum()),
+        quarantined=int((verdict >= AHEAD).sum()),
+        earliest_ms=min(earliest, default=None),
+        latest_ms=max(latest_of.values(), default=None),
+        latest_of=latest_of,
     )

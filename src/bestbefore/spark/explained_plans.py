@@ -1,21 +1,30 @@
 """The Spark plans of a query's two jobs, as text for people."""
 
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import zip_longest
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from bestbefore.query import ContinuousQuery, QueryPlan, ServicePlan
+from bestbefore.query import ContinuousQuery, OutputOperator, QueryPlan, ServicePlan
 from bestbefore.query.continuous import CountWindow, NamedWindow, TimeWindow
-from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.answers import evaluations, joined_rows
-from bestbefore.spark.columns import AT, ELEMENTS, EVALUATION, FRESH, OPENING, TRIPLE, column_of
-from bestbefore.spark.content import WindowContents
+from bestbefore.spark.answers import DUE
+from bestbefore.spark.columns import ELEMENTS, EVALUATION, FRESH, TRIPLE, column_of
+from bestbefore.spark.compiled_query import (
+    ELEMENTS_VIEW,
+    ROWS_VIEW,
+    compile_query,
+    mappings_view,
+    no_previous_rows,
+    slice_view,
+)
+from bestbefore.spark.content import bounds_of
+from bestbefore.spark.output_stream import answer_columns, operator_of
+from bestbefore.spark.relation import Statement
 from bestbefore.spark.session import tune
 from bestbefore.spark.sql import name
-from bestbefore.spark.static_graphs import StaticGraphs
-from bestbefore.spark.window_mappings import window_mappings
+from bestbefore.spark.static_graphs import DEFAULT_GRAPH, NAMED_GRAPHS
 from bestbefore.windows import Instants, SlidingWindow
 
 Sections = list[tuple[str, str]]
@@ -29,44 +38,51 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
     session = tune(spark.newSession())
     instants = Instants(tuple(_stand_in(clause.window) for clause in plan.windows))
     streams = tuple(clause.window.streams for clause in plan.windows)
-    contents = WindowContents(_table(session, ELEMENTS), instants, streams, 1, 1)
-    windows = window_mappings(plan, contents)
-    # Job B reads the mappings that job A kept.
-    windows.persist()
-    try:
-        due = _table(session, f"{EVALUATION} BIGINT, {AT} BIGINT, {OPENING} BIGINT")
-        answers = joined_rows(
-            query,
-            plan,
-            contents,
-            mappings=windows.mappings,
-            slices=[_table(session, _slice_schema(service)) for service in plan.services],
-            due=due,
-            static=_static(session, query),
-        )
+    compiled = compile_query(query, plan, instants, streams=streams)
+    _register(session, query, plan)
+    parameters = bounds_of(instants, 1, 1)
+    due = f"{', '.join(f'{column} BIGINT' for column in DUE)}"
+    parameters |= {"due": _view(session, "due", due)}
+    parameters |= {"previous": no_previous_rows(answer_columns(compiled.rows.columns))}
+    with ExitStack() as kept:
+
+        def keep(statement: Statement, view: str) -> None:
+            frame = statement.on(session, parameters).persist()
+            kept.callback(frame.unpersist)
+            frame.createOrReplaceTempView(view)
+
+        # Job B reads the mappings that job A kept.
+        for number, statement in enumerate(compiled.mappings):
+            keep(statement, mappings_view(number))
+        if operator_of(query) is not OutputOperator.RSTREAM:
+            keep(compiled.rows, ROWS_VIEW)
         shown = set[str]()
         return [
-            ("Spark job A: windows and key statistics", _plan(windows.statistics, shown)),
-            ("Spark job B: join and answers", _plan(evaluations(answers, due, contents), shown)),
-        ]
-    finally:
-        windows.unpersist()
+            ("Spark job A: windows and key statistics",
+             _plan(compiled.statistics.on(session, parameters), shown)),
+            ("Spark job B: join and answers",
+             _plan(compiled.answers.on(session, parameters), shown)),
+        ]  # fmt: skip
 
 
-def _table(session: SparkSession, schema: StructType | str) -> DataFrame:
-    """A table of which Spark knows no more than its columns.
+def _register(session: SparkSession, query: ContinuousQuery, plan: QueryPlan) -> None:
+    """Make the tables that the statements are about."""
+    _view(session, ELEMENTS_VIEW, ELEMENTS)
+    for service in plan.services:
+        _view(session, slice_view(service.number), _slice_schema(service))
+    if query.default_graphs or query.named_graphs:
+        _view(session, DEFAULT_GRAPH, _texts(TRIPLE))
+        _view(session, NAMED_GRAPHS, _texts(("g", *TRIPLE)))
+
+
+def _view(session: SparkSession, view: str, schema: StructType | str) -> str:
+    """A table of which Spark knows no more than its columns, by its name.
 
     An empty or literal one would be optimised away, and the plan with it.
     """
-    return session.createDataFrame(session.sparkContext.emptyRDD(), schema)
-
-
-def _static(session: SparkSession, query: ContinuousQuery) -> StaticGraphs:
-    return StaticGraphs(
-        default=_table(session, _texts(TRIPLE)),
-        named=_table(session, _texts(("g", *TRIPLE))),
-        names=tuple(encode(IRI(graph)) for graph in query.named_graphs),
-    )
+    frame = session.createDataFrame(session.sparkContext.emptyRDD(), schema)
+    frame.createOrReplaceTempView(view)
+    return view
 
 
 def _texts(columns: Iterable[str]) -> str:

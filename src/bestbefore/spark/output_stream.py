@@ -1,18 +1,12 @@
 """Relation to stream: all rows of an answer, or only what came or went since the one before."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import reduce
-
-import pyarrow as pa
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from collections.abc import Iterable, Sequence
 
 from bestbefore.query import ContinuousQuery, OutputOperator
 from bestbefore.query.algebra import Ask
 from bestbefore.spark.columns import EVALUATION, FRESH, POSITION
-from bestbefore.spark.sql import quoted
+from bestbefore.spark.relation import Relation, union_all
+from bestbefore.spark.sql import name
 
 OWN = (EVALUATION, FRESH, POSITION)
 """What a row of an answer has beside its answer columns.
@@ -20,93 +14,52 @@ OWN = (EVALUATION, FRESH, POSITION)
 The evaluation, how probably the row is fresh, and its position in the order, if it has one.
 """
 
-_WEIGHT, _NEXT = "weight", "next"
+_WEIGHT = "weight"
+NEXT = "next"
+"""The evaluation that is answered after one."""
 
 
 def to_stream(
-    rows: DataFrame,
-    operator: OutputOperator,
-    *,
-    answered: Sequence[int],
-    previous: DataFrame | None,
-) -> DataFrame:
+    rows: Relation, operator: OutputOperator, *, due: Relation, previous: Relation
+) -> Relation:
     """The rows that an operator lets through, evaluation by evaluation.
 
     ISTREAM gives the rows that the evaluation before did not have, DSTREAM those that it no longer
-    has; a row that is there three times and was there once came twice. `previous` are the rows of
-    the last evaluation before `answered`, answer columns only.
+    has; a row that is there three times and was there once came twice. `due` says which evaluation
+    comes next; `previous` are the rows of the last one before, under the number of the first.
     """
-    if operator is OutputOperator.RSTREAM or not answered:
+    if operator is OutputOperator.RSTREAM:
         return rows
-    names = [column for column in rows.columns if column not in OWN]
-    parts = [_weighed(rows, EVALUATION, names, 1), _before(rows, names, answered)]
-    if previous is not None:
-        parts.append(_weighed(previous.toDF(*names), f"{answered[0]}L", names, -1))
+    names = answer_columns(rows.columns)
+    following = due.filter(f"{NEXT} IS NOT NULL").select({"before": EVALUATION, NEXT: NEXT})
+    left = rows.join(following, f"{EVALUATION} = before", hashed=True)
+    parts = [
+        _weighed(rows, EVALUATION, names, 1),
+        _weighed(left, NEXT, names, -1),
+        _weighed(previous, EVALUATION, names, -1),
+    ]
     sign = 1 if operator is OutputOperator.ISTREAM else -1
     changed = (
-        reduce(DataFrame.unionByName, parts)
-        .groupBy(EVALUATION, *quoted(names))
-        .agg(F.sum(_WEIGHT).alias(_WEIGHT), F.max(FRESH).alias(FRESH))
+        union_all(parts)
+        .group((EVALUATION, *names), {_WEIGHT: f"sum({_WEIGHT})", FRESH: f"max({FRESH})"})
         .filter(f"{sign} * {_WEIGHT} > 0")
     )
-    copies = f"explode(sequence(1L, {sign} * {_WEIGHT})) AS copy"
-    position = f"CAST(NULL AS INT) AS {POSITION}"
-    return changed.selectExpr(EVALUATION, FRESH, position, *quoted(names), copies).drop("copy")
+    columns = {EVALUATION: EVALUATION, FRESH: FRESH, POSITION: "CAST(NULL AS INT)"}
+    columns |= {column: str(name(column)) for column in names}
+    copies = f"explode(sequence(1L, {sign} * {_WEIGHT}))"
+    return changed.select(columns | {"copy": copies}).drop("copy")
 
 
-def _before(rows: DataFrame, names: list[str], answered: Sequence[int]) -> DataFrame:
-    """Each evaluation's rows, counted against the evaluation after it."""
-    earlier, later = (pa.array(numbers, pa.int64()) for numbers in (answered[:-1], answered[1:]))
-    table = pa.table({EVALUATION: earlier, _NEXT: later})
-    following = rows.sparkSession.createDataFrame(table).hint("shuffle_hash")
-    return _weighed(rows.join(following, EVALUATION), _NEXT, names, -1)
+def answer_columns(columns: Iterable[str]) -> tuple[str, ...]:
+    """The answer columns among those of the rows of an answer."""
+    return tuple(column for column in columns if column not in OWN)
 
 
-def _weighed(rows: DataFrame, evaluation: str, names: list[str], weight: int) -> DataFrame:
+def _weighed(rows: Relation, evaluation: str, names: Sequence[str], weight: int) -> Relation:
     """Rows that count for or against an evaluation; how fresh a row was that went says nothing."""
     fresh = FRESH if weight > 0 else "CAST(NULL AS DOUBLE)"
-    return rows.selectExpr(
-        f"{evaluation} AS {EVALUATION}",
-        *quoted(names),
-        f"{fresh} AS {FRESH}",
-        f"{weight} AS {_WEIGHT}",
-    )
-
-
-@dataclass(frozen=True)
-class LastAnswer:
-    """The rows of the last answer before a batch, in a folder of the checkpoint.
-
-    `name` is that of the folder's part with them, empty if there was no answer yet.
-    """
-
-    operator: OutputOperator
-    folder: str
-    name: str
-
-    @property
-    def needed(self) -> bool:
-        """Whether answers are compared with the one before."""
-        return self.operator is not OutputOperator.RSTREAM
-
-    @contextmanager
-    def compared(self, rows: DataFrame, answered: Sequence[int], name: str) -> Iterator[DataFrame]:
-        """The rows that go to the output stream; those of the last evaluation are kept as `name`.
-
-        They are kept after the others have been used, since then they are known.
-        """
-        if not self.needed:
-            yield rows
-            return
-        spark, kept = rows.sparkSession, rows.persist()
-        previous = spark.read.parquet(f"{self.folder}/{self.name}") if self.name else None
-        try:
-            yield to_stream(kept, self.operator, answered=answered, previous=previous)
-            if answered:
-                last = kept.filter(f"{EVALUATION} = {answered[-1]}").drop(*OWN)
-                last.write.mode("overwrite").parquet(f"{self.folder}/{name}")
-        finally:
-            kept.unpersist()
+    columns = {column: str(name(column)) for column in names}
+    return rows.select({EVALUATION: evaluation, **columns, FRESH: fresh, _WEIGHT: f"{weight}"})
 
 
 def operator_of(query: ContinuousQuery) -> OutputOperator:

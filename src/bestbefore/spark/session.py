@@ -23,7 +23,9 @@ _LOCAL = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.streaming.minBatchesToRetain": "10",
 }
-_FEW_ROWS = 50_000
+FEW_ROWS = 50_000
+"""So many rows, and more, are worth more than one task."""
+
 _SMALL_BATCHES = {
     # A batch is small and its shape is known: re-planning it while it runs costs more than it
     # gives, and each of its stages would be a job of its own.
@@ -33,6 +35,8 @@ _SMALL_BATCHES = {
     # A wrong value is one row's error, not the batch's.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
+    # Planning a small batch takes longer with it, and what it finds out is of no use here.
+    "spark.sql.constraintPropagation.enabled": "false",
     # A quotient keeps the digits after its point.
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }
@@ -61,25 +65,18 @@ def local_session(
     return session
 
 
-def tune(session: SparkSession, *, rows: int | None = None) -> SparkSession:
+def tune(session: SparkSession, *, few: bool = False) -> SparkSession:
     """Set up a session of one streaming query; the caller's own session is not touched.
 
-    With few `rows` to go through, expressions are interpreted: the times and window numbers in
-    them differ from batch to batch, and so would the code that Spark compiles for each.
+    With `few` rows to go through, one task does it, without code compiled for it.
     """
-    interpreted = rows is not None and is_small(rows)
-    compiling = {
-        "spark.sql.codegen.wholeStage": str(not interpreted).lower(),
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN" if interpreted else "FALLBACK",
+    sized = {
+        "spark.sql.codegen.wholeStage": str(not few).lower(),
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN" if few else "FALLBACK",
     }
-    for key, value in {**_SMALL_BATCHES, **compiling}.items():
+    for key, value in {**_SMALL_BATCHES, **sized}.items():
         session.conf.set(key, value)
     return session
-
-
-def is_small(rows: int) -> bool:
-    """Whether so few rows are gone through fastest by one task, as they are."""
-    return rows < _FEW_ROWS
 
 
 def _launch(conf: SparkConf, log: Path) -> None:

@@ -4,7 +4,7 @@ Expressions are built as text because every operator of the Column API costs a c
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from itertools import count
 from typing import Concatenate, ParamSpec
@@ -12,6 +12,8 @@ from typing import Concatenate, ParamSpec
 Rest = ParamSpec("Rest")
 _fresh = count()
 _SPECIAL = re.compile(r"[\\'\x00-\x1f]")
+# A control character stands in no SQL that is written here: `quote` escapes it.
+_PARAMETER = re.compile("\x01([^\x01]*)\x01")
 
 NO_TERM = "CAST(NULL AS STRING)"
 
@@ -33,6 +35,34 @@ def quote(text: str) -> Cheap:
 
 def _escape(hit: re.Match[str]) -> str:
     return f"\\{hit[0]}" if hit[0] in "\\'" else f"\\u{ord(hit[0]):04x}"
+
+
+def parameter(title: str) -> Cheap:
+    """A place in a SQL text for what only a batch knows."""
+    return Cheap(f"\x01{title}\x01")
+
+
+def with_parameters(text: str, values: Mapping[str, str]) -> str:
+    """The text with SQL in place of its parameters.
+
+    >>> with_parameters(f"time < {parameter('now')}", {"now": "5L"})
+    'time < 5L'
+    """
+    return _PARAMETER.sub(lambda hit: values[hit[1]], text)
+
+
+def inline_table(columns: Mapping[str, str], rows: Sequence[Sequence[object]]) -> str:
+    """Rows of numbers as a table, by the names and types of its columns.
+
+    >>> inline_table({"n": "BIGINT"}, [[1], [2]])
+    '(SELECT CAST(`n` AS BIGINT) AS `n` FROM VALUES (1), (2) AS inline(`n`))'
+    """
+    listed = ", ".join(f"({', '.join(map(str, row))})" for row in rows)
+    nothing = f"({', '.join('NULL' for _ in columns)})"
+    cast = ", ".join(f"CAST({name(one)} AS {kind}) AS {name(one)}" for one, kind in columns.items())
+    where = "" if rows else " WHERE FALSE"
+    names = ", ".join(quoted(columns))
+    return f"(SELECT {cast} FROM VALUES {listed or nothing} AS inline({names}){where})"
 
 
 def name(column: str) -> Cheap:

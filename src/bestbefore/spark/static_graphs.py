@@ -6,31 +6,35 @@ from pathlib import Path
 
 import pyarrow as pa
 import pyoxigraph as ox
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from bestbefore.errors import InputError
 from bestbefore.rdf.documents import Triple, encoded_triples
 from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.columns import FROM_EVALUATION, TIME, TO_EVALUATION, TRIPLE
+from bestbefore.spark.content import due_bound
+from bestbefore.spark.relation import Relation
+from bestbefore.spark.sql import name
+
+DEFAULT_GRAPH, NAMED_GRAPHS = "default_graph", "named_graphs"
 
 
 @dataclass(frozen=True)
 class StaticGraph:
     """Triples that are always there; those of named graphs with the graph's name in `g`."""
 
-    rows: DataFrame
-    first: int
-    last: int
+    rows: Relation
 
-    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
+    def triples(self, wanted: str, parts: Sequence[str] = TRIPLE) -> Relation:
         """The triples that satisfy a condition, in all due windows, without a time."""
         named = ("g",) if "g" in self.rows.columns else ()
-        always = (
-            f"{self.first}L AS {FROM_EVALUATION}",
-            f"{self.last}L AS {TO_EVALUATION}",
-            f"CAST(NULL AS BIGINT) AS {TIME}",
-        )
-        return self.rows.filter(wanted).selectExpr(*named, *parts, *always)
+        own = {column: name(column) for column in (*named, *parts)}
+        always = {
+            FROM_EVALUATION: due_bound(0, "length(s)"),
+            TO_EVALUATION: due_bound(1, "length(s)"),
+            TIME: "CAST(NULL AS BIGINT)",
+        }
+        return self.rows.filter(wanted).select({**own, **always})
 
 
 def read_graph(path: Path, *, iri: str, scope: str) -> list[Triple]:
@@ -53,30 +57,27 @@ def read_graph(path: Path, *, iri: str, scope: str) -> list[Triple]:
 
 
 @dataclass(frozen=True)
-class StaticGraphs:
-    """The static graphs of a query: the merged default graph, and the named ones."""
-
-    default: DataFrame
-    named: DataFrame
-    names: tuple[str, ...]
-
-    def during(self, first: int, last: int) -> tuple[StaticGraph, StaticGraph]:
-        """The default graph and the named ones, for the evaluations from `first` to `last`."""
-        return StaticGraph(self.default, first, last), StaticGraph(self.named, first, last)
-
-
-@dataclass(frozen=True)
 class StaticTables:
-    """The static graphs of a query as they were read."""
+    """The static graphs of a query as they were read: the merged default graph, the named ones."""
 
     default: pa.Table
     named: pa.Table
     names: tuple[str, ...]
 
-    def on(self, spark: SparkSession) -> StaticGraphs:
-        """The graphs as DataFrames of a session."""
-        default, named = map(spark.createDataFrame, (self.default, self.named))
-        return StaticGraphs(default, named, self.names)
+    def register(self, spark: SparkSession) -> None:
+        """Let a session know the tables."""
+        for view, table in ((DEFAULT_GRAPH, self.default), (NAMED_GRAPHS, self.named)):
+            spark.createDataFrame(table).createOrReplaceTempView(view)
+
+
+def default_graph() -> StaticGraph:
+    """The merged default graph."""
+    return StaticGraph(Relation.table(DEFAULT_GRAPH, TRIPLE))
+
+
+def named_graphs() -> StaticGraph:
+    """The named graphs."""
+    return StaticGraph(Relation.table(NAMED_GRAPHS, ("g", *TRIPLE)))
 
 
 def read_graphs(

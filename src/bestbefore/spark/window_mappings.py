@@ -1,18 +1,15 @@
-"""Job A of a batch, as DataFrames: the mappings of the WINDOW clauses and their key statistics."""
+"""Job A of a batch: the mappings of the WINDOW clauses and their key statistics."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import reduce
-
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from bestbefore.query import QueryPlan, ServicePlan, WindowPlan
-from bestbefore.query.algebra import BGP, Filter, Pattern
+from bestbefore.query.algebra import BGP, Filter, Pattern, Window
 from bestbefore.spark.columns import (
     EVALUATION,
     FROM_EVALUATION,
     MAPPINGS,
+    RANGE,
     REMAINING,
     TIME,
     TO_EVALUATION,
@@ -20,103 +17,87 @@ from bestbefore.spark.columns import (
 )
 from bestbefore.spark.content import WindowContent, WindowContents
 from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
-from bestbefore.spark.sql import aliased, quoted
+from bestbefore.spark.relation import Relation, union_all
+from bestbefore.spark.sql import name
 from bestbefore.windows import ReportStrategy
 
 SERVICE = "service"
 # Rows of no service: the evaluations with a mapping, and those that a report strategy asks for.
 NON_EMPTY, REPORTED = -1, -2
+_COUNTED = {MAPPINGS: f"sum({MAPPINGS})"}
 
 
 @dataclass(frozen=True)
 class WindowMappings:
-    """Job A: the mappings of each WINDOW clause, kept for job B, and their key statistics."""
+    """The mappings of a WINDOW clause, each with the range of due evaluations that find it.
 
-    mappings: tuple[DataFrame, ...]
-    statistics: DataFrame
+    Equal ones are one row with their number, `mappings`; `remaining` is their L in the first of
+    these evaluations. `each_once` says that no evaluation finds a mapping twice, `single` that
+    every range is of one evaluation.
+    """
 
-    def persist(self) -> None:
-        """Keep the mappings once they are computed."""
-        for frame in self.mappings:
-            frame.persist()
+    relation: Relation
+    each_once: bool
+    single: bool
 
-    def unpersist(self) -> None:
-        """Let the mappings go."""
-        for frame in self.mappings:
-            frame.unpersist()
+    @property
+    def variables(self) -> dict[str, str]:
+        """The columns of the variables, in SQL."""
+        return {one: name(one) for one in self.relation.columns if one.startswith("?")}
 
-
-def window_mappings(
-    plan: QueryPlan,
-    contents: WindowContents,
-    report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
-) -> WindowMappings:
-    """The WINDOW mappings of all due evaluations; per service and join key, how many of which L."""
-    mappings = tuple(_mappings(window, contents, _keys_of(window, plan)) for window in plan.windows)
-    parts = [_statistics(service, mappings) for service in plan.services]
-    parts += [
-        frame.select(F.lit(NON_EMPTY).alias(SERVICE), EVALUATION).distinct() for frame in mappings
-    ]
-    parts += _reported(plan, contents, report)
-    together = reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), parts)
-    return WindowMappings(mappings, together)
+    def by_evaluation(self) -> Relation:
+        """The mappings with one row per evaluation that finds them."""
+        rest = {MAPPINGS: MAPPINGS, **self.variables}
+        if self.single:
+            return self.relation.select({EVALUATION: FROM_EVALUATION} | rest)
+        spread = self.relation.select({EVALUATION: f"explode(sequence({', '.join(RANGE)}))"} | rest)
+        return spread if self.each_once else _counted(spread)
 
 
-def _reported(plan: QueryPlan, contents: WindowContents, report: ReportStrategy) -> list[DataFrame]:
-    """The evaluations that see a window with content, or with another content than before."""
-    frames = []
-    for window in plan.windows:
-        content = contents.of(window.number)
-        if report is ReportStrategy.NON_EMPTY:
-            frames.append(contents.seeing(content.filled(), window.number))
-        elif report is ReportStrategy.CONTENT_CHANGE:
-            changed = replace(content, first=content.first - 1).changes()
-            frames.append(contents.seeing(changed, window.number, first_only=True))
-    return [frame.select(F.lit(REPORTED).alias(SERVICE), EVALUATION) for frame in frames]
+def window_mappings(plan: WindowPlan, contents: WindowContents) -> WindowMappings:
+    """The mappings of a WINDOW clause.
 
-
-def _keys_of(window: WindowPlan, plan: QueryPlan) -> list[str]:
-    """What a window is partitioned by: the columns that it binds of the first join key."""
-    key = plan.services[0].join_key if plan.services else ()
-    return [column_of(variable.name) for variable in window.outputs if variable in key]
-
-
-def _mappings(plan: WindowPlan, contents: WindowContents, key: list[str]) -> DataFrame:
+    Where windows differ in their slides, L does not go down with every evaluation; then there is
+    one row per evaluation.
+    """
     content = contents.of(plan.number)
-    dataset = Dataset(graph=content, origin=content.span)
+    found = compile_solutions(plan.pattern, Dataset(graph=content, origin=content.span))
     kept = [column_of(variable.name) for variable in plan.outputs]
-    found = compile_solutions(plan.pattern, dataset)
-    apart = _finds_each_once(plan.pattern) and set(found.names) <= set(kept)
+    each_once = _is_set(plan.pattern) and set(found.names) <= set(kept)
     found = found.restricted(kept)
-    # Equal mappings are counted before they are copied to their evaluations, and again after.
-    ranges = found.frame.selectExpr(*_ranges(found, content), *quoted(kept))
-    counted = ranges if apart else _counted(ranges)
+    ranges = found.relation.select(_ranges(found, content) | found.columns)
+    counted = ranges if each_once else _counted(ranges)
+    if single := len(contents.instants.windows) > 1:
+        counted = _spread(counted, plan, contents)
+        counted = counted if each_once else _counted(counted)
+    return WindowMappings(counted, each_once, single)
+
+
+def _spread(ranges: Relation, plan: WindowPlan, contents: WindowContents) -> Relation:
+    """The mappings with one row per evaluation, as a range of one."""
+    rest: dict[str, str] = {
+        column: name(column) for column in ranges.columns if column not in (*RANGE, REMAINING)
+    }
+    each = {EVALUATION: f"explode({contents.evaluations(plan.number)})"}
+    known = {FROM_EVALUATION: FROM_EVALUATION, REMAINING: REMAINING}
     gone = f"{contents.own_number(plan.number, EVALUATION)} - {FROM_EVALUATION}"
-    spread = counted.selectExpr(
-        f"explode({contents.evaluations(plan.number)}) AS {EVALUATION}", "*"
-    )
-    spread = spread.filter(contents.taking_place()).selectExpr(
-        EVALUATION, f"{REMAINING} - ({gone}) AS {REMAINING}", MAPPINGS, *quoted(kept)
-    )
-    # Partitioned as the sums, the statistics and the join of job B need it: one shuffle serves all.
-    ready = contents.spread_by(spread, EVALUATION, *key) if key else spread
-    return ready if apart else _counted(ready)
+    own = {**dict.fromkeys(RANGE, EVALUATION), REMAINING: f"{REMAINING} - ({gone})"}
+    return ranges.select(each | known | rest).filter(contents.taking_place()).select(own | rest)
 
 
-def _finds_each_once(pattern: Pattern) -> bool:
+def _is_set(pattern: Pattern) -> bool:
     """Whether a pattern finds no mapping twice, whatever its graph: a graph has a triple once."""
     if isinstance(pattern, Filter):
-        return _finds_each_once(pattern.pattern)
+        return _is_set(pattern.pattern)
     return isinstance(pattern, BGP)
 
 
-def _counted(mappings: DataFrame) -> DataFrame:
+def _counted(mappings: Relation) -> Relation:
     """Equal mappings as one row, with their number."""
-    rest = [column for column in mappings.columns if column != MAPPINGS]
-    return mappings.groupBy(*rest).agg(F.sum(MAPPINGS).alias(MAPPINGS))
+    return mappings.group((one for one in mappings.columns if one != MAPPINGS), _COUNTED)
 
 
-def _ranges(found: Solutions, content: WindowContent) -> list[str]:
+def _ranges(found: Solutions, content: WindowContent) -> dict[str, str]:
     """The range of windows of each mapping, its L in the first of them, and how many they are."""
     first, last = found.span
     lasting = f"{content.window.overlap}L"
@@ -125,21 +106,88 @@ def _ranges(found: Solutions, content: WindowContent) -> list[str]:
     elif not found.ranged:
         lasting = "1L"
     span = {FROM_EVALUATION: first, TO_EVALUATION: last}
-    return aliased({**span, REMAINING: lasting, MAPPINGS: found.carried(MAPPINGS)})
+    return {**span, REMAINING: lasting, MAPPINGS: found.carried(MAPPINGS)}
 
 
-def _statistics(plan: ServicePlan, mappings: Sequence[DataFrame]) -> DataFrame:
-    """Per evaluation and join key of a service, how many mappings of its windows have which L."""
-    # Mappings that are joined last as the shorter does: L is to them as a time is.
-    windows = [frame.withColumnRenamed(REMAINING, TIME) for frame in mappings]
-    found = compile_solutions(plan.bound_by, Dataset(windows=windows))
+def key_statistics(
+    plan: QueryPlan,
+    contents: WindowContents,
+    mappings: Sequence[WindowMappings],
+    report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
+) -> Relation:
+    """Per service, join key and range of evaluations: how many mappings have which L.
+
+    Rows of no service tell which evaluations have a mapping, where those of a service do not, and
+    which of them are to be reported.
+    """
+    parts = [_statistics(service, mappings) for service in plan.services]
+    told = {number for service in plan.services if (number := _only_window(service)) is not None}
+    parts += [
+        one.relation.select(
+            {SERVICE: f"{NON_EMPTY}"} | {column: column for column in RANGE}
+        ).distinct()
+        for number, one in enumerate(mappings)
+        if number not in told
+    ]
+    return union_all([*parts, *_reported(plan, contents, report)])
+
+
+def _only_window(service: ServicePlan) -> int | None:
+    """The WINDOW clause that alone binds the join key of a service, if one does."""
+    return service.bound_by.number if isinstance(service.bound_by, Window) else None
+
+
+def _reported(
+    plan: QueryPlan, contents: WindowContents, report: ReportStrategy
+) -> Iterator[Relation]:
+    """The evaluations that see a window with content, or with another content than before."""
+    for window in plan.windows:
+        content = contents.of(window.number)
+        if report is ReportStrategy.NON_EMPTY:
+            found = contents.seeing(content.filled(), window.number)
+        elif report is ReportStrategy.CONTENT_CHANGE:
+            found = contents.seeing(content.changes(), window.number, first_only=True)
+        else:
+            return
+        yield found.select({SERVICE: f"{REPORTED}", **dict.fromkeys(RANGE, EVALUATION)})
+
+
+def _statistics(plan: ServicePlan, mappings: Sequence[WindowMappings]) -> Relation:
+    """Per join key of a service, how many mappings of its windows have which L, and when."""
     key = [column_of(variable.name) for variable in plan.join_key]
-    count = F.sum(F.expr(found.carried(MAPPINGS))).alias(MAPPINGS)
-    grouped = found.frame.groupBy(EVALUATION, *key, TIME).agg(count)
-    columns = [f"{column} AS {key_column(n)}" for n, column in enumerate(quoted(key))]
-    return grouped.selectExpr(
-        f"{plan.number} AS {SERVICE}", EVALUATION, f"{TIME} AS {REMAINING}", MAPPINGS, *columns
+    number = _only_window(plan)
+    if number is not None:
+        counted = _of_keys(mappings[number].relation, key)
+    else:
+        counted = _of_joined(plan, mappings, key)
+    columns = {key_column(n): name(column) for n, column in enumerate(key)}
+    figures = {column: name(column) for column in (*RANGE, REMAINING, MAPPINGS)}
+    return counted.select({SERVICE: f"{plan.number}", **figures, **columns})
+
+
+def _of_keys(mappings: Relation, key: list[str]) -> Relation:
+    """The mappings of one window, counted by join key."""
+    own = (*RANGE, REMAINING, MAPPINGS)
+    if set(mappings.columns) == {*own, *key}:
+        return mappings
+    return _counted(mappings.keep((*own, *key)))
+
+
+def _of_joined(plan: ServicePlan, mappings: Sequence[WindowMappings], key: list[str]) -> Relation:
+    """The mappings of several windows joined, counted by evaluation and join key."""
+    # Mappings that are joined last as the shorter does: L is to them as a time is.
+    windows = [
+        one.relation.select(
+            {EVALUATION: FROM_EVALUATION, TIME: REMAINING, MAPPINGS: MAPPINGS} | one.variables
+        )
+        for one in mappings
+    ]
+    found = compile_solutions(plan.bound_by, Dataset(windows=windows))
+    counted = found.relation.group(
+        (EVALUATION, *key, TIME), {MAPPINGS: f"sum({found.carried(MAPPINGS)})"}
     )
+    columns = {**dict.fromkeys(RANGE, EVALUATION), REMAINING: TIME, MAPPINGS: MAPPINGS}
+    return counted.select(columns | {column: str(name(column)) for column in key})
 
 
 def key_column(position: int) -> str:

@@ -1,7 +1,7 @@
-"""Graph patterns as DataFrames; every row says to which evaluation, or evaluations, it belongs."""
+"""Graph patterns as relations; every row says to which evaluation, or evaluations, it belongs."""
 
-from bestbefore.spark.patterns.compiler import compile_pattern, compile_solutions
+from bestbefore.spark.patterns.compiler import compile_solutions
 from bestbefore.spark.patterns.context import Dataset, TripleSource
 from bestbefore.spark.patterns.solutions import Solutions
 
-__all__ = ["Dataset", "Solutions", "TripleSource", "compile_pattern", "compile_solutions"]
+__all__ = ["Dataset", "Solutions", "TripleSource", "compile_solutions"]

@@ -1,9 +1,7 @@
-"""Patterns to DataFrames: one case per node."""
+"""Patterns to relations: one case per node."""
 
 from dataclasses import replace
 from typing import assert_never
-
-from pyspark.sql import DataFrame
 
 from bestbefore.query import algebra
 from bestbefore.query.algebra import BGP, Pattern, Variable, expressions_of
@@ -21,16 +19,8 @@ from bestbefore.spark.patterns.solutions import Solutions, spread, union
 from bestbefore.spark.sql import name
 
 
-def compile_pattern(pattern: Pattern, dataset: Dataset) -> DataFrame:
-    """The mappings of a pattern, for all windows at once.
-
-    Nothing runs yet, but for property paths with `*` or `+`, whose rounds are jobs.
-    """
-    return compile_solutions(pattern, dataset).frame
-
-
 def compile_solutions(pattern: Pattern, dataset: Dataset) -> Solutions:
-    """The mappings of a pattern, with what is known of their columns."""
+    """The mappings of a pattern, for all windows at once, with what is known of their columns."""
     return _compile(pattern, Context(dataset, _compile))
 
 
@@ -148,4 +138,4 @@ def _with_graph_name(found: Solutions, column: str, key: str) -> Solutions:
         found = found.filter(f"{name(column)} IS NULL OR {name(column)} = {key}")
     keys = tuple(other for other in found.keys if other != key)
     named = found.select(columns, bound=found.bound | {column})
-    return replace(named, frame=named.frame.drop(key), keys=keys)
+    return replace(named, relation=named.relation.drop(key), keys=keys)

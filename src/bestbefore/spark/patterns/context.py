@@ -4,21 +4,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-
 from bestbefore.query.algebra import Pattern, Service, Variable, Window
 from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.columns import EVALUATION, GRAPH, RANGE, TIME, TRIPLE
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions
-from bestbefore.spark.sql import aliased, name, quote
+from bestbefore.spark.relation import Relation
+from bestbefore.spark.sql import NO_TERM, name, quote
 
 
 class TripleSource(Protocol):
     """What triple patterns are matched against: triples and the range of windows they count in."""
 
-    def triples(self, wanted: Column, parts: Sequence[str] = TRIPLE) -> DataFrame:
+    def triples(self, wanted: str, parts: Sequence[str] = TRIPLE) -> Relation:
         """The triples that satisfy a condition, which differ in nothing but in `parts`.
 
         They have those of the columns `s`, `p`, `o`, the range `from_evaluation` to
@@ -39,13 +37,13 @@ class Dataset:
     """
 
     graph: TripleSource | None = None
-    windows: Sequence[DataFrame] = ()
-    services: Sequence[DataFrame] = ()
-    origin: Callable[[], DataFrame] | None = None
+    windows: Sequence[Relation] = ()
+    services: Sequence[Relation] = ()
+    origin: Callable[[], Relation] | None = None
     named: TripleSource | None = None
     graph_names: tuple[str, ...] = ()
 
-    def mappings(self, clause: Window | Service) -> DataFrame:
+    def mappings(self, clause: Window | Service) -> Relation:
         """The mappings of a clause."""
         assert clause.number is not None  # noqa: S101 - a plan numbers its clauses
         return (self.windows if isinstance(clause, Window) else self.services)[clause.number]
@@ -84,9 +82,9 @@ class Context:
         if self.graph_key is None or self.graph_key in unit.keys:
             return unit
         names = ", ".join(map(quote, self.dataset.graph_names))
-        frame = unit.frame.selectExpr("*", f"explode(array({names})) AS {self.graph_key}")
-        known = frame.filter(f"{self.graph_key} IS NOT NULL")
-        return replace(unit, frame=known, keys=(*unit.keys, self.graph_key))
+        named = unit.relation.extend({self.graph_key: f"explode(array({names}))"})
+        known = named.filter(f"{self.graph_key} IS NOT NULL")
+        return replace(unit, relation=known, keys=(*unit.keys, self.graph_key))
 
     def anchored(self, solutions: Solutions) -> Solutions:
         """Mappings that were found without regard to what is tested, joined with it."""
@@ -108,28 +106,28 @@ class Context:
         """
         keys = () if self.graph_key is None else (self.graph_key,)
         if self.graph is not None and self.dataset.named is None:
-            frame = self._nothing((*keys, *columns))
+            relation = self._nothing((*keys, *columns))
         else:
             source = self.dataset.graph if self.graph is None else self.dataset.named
             assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
             if isinstance(self.graph, IRI):
                 wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
-            own = (*RANGE, TIME, *(f"g AS {key}" for key in keys))
-            frame = source.triples(F.expr(wanted), parts).selectExpr(*own, *aliased(columns))
-        return Solutions(frame, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
+            own: dict[str, str] = {column: name(column) for column in (*RANGE, TIME)}
+            own |= dict.fromkeys(keys, "g")
+            relation = source.triples(wanted, parts).select(own | columns)
+        return Solutions(relation, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
 
-    def _nothing(self, columns: Sequence[str]) -> DataFrame:
+    def _nothing(self, columns: Sequence[str]) -> Relation:
         """What a named graph holds where there is none: no triple."""
         assert self.dataset.origin is not None  # noqa: S101 - as for `unit`
-        own = (f"CAST(NULL AS BIGINT) AS {name(column)}" for column in (*RANGE, TIME))
-        texts = (f"CAST(NULL AS STRING) AS {name(column)}" for column in columns)
-        return self.dataset.origin().filter("FALSE").selectExpr(*own, *texts)
+        own = dict.fromkeys((*RANGE, TIME), "CAST(NULL AS BIGINT)")
+        return self.dataset.origin().filter("FALSE").select(own | dict.fromkeys(columns, NO_TERM))
 
 
 def _origin(dataset: Dataset) -> Solutions:
     """One empty mapping per evaluation, or one for the range of them."""
     assert dataset.origin is not None  # noqa: S101 - whoever evaluates knows for which windows
-    frame = dataset.origin()
-    ranged = EVALUATION not in frame.columns
+    relation = dataset.origin()
+    ranged = EVALUATION not in relation.columns
     kept = RANGE if ranged else (EVALUATION,)
-    return Solutions(frame.select(*kept), (), frozenset(), () if ranged else kept, (), ranged)
+    return Solutions(relation.keep(kept), (), frozenset(), () if ranged else kept, (), ranged)

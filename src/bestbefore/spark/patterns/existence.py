@@ -14,7 +14,7 @@ from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.joins import flagged, with_match, without_match
 from bestbefore.spark.patterns.property_paths import can_be_empty
 from bestbefore.spark.patterns.solutions import Solutions, spread
-from bestbefore.spark.sql import name, quoted
+from bestbefore.spark.sql import name
 
 Names = frozenset[Variable]
 
@@ -42,8 +42,8 @@ def with_tests(
         flag = f"exists{number}"
         solutions = spread(solutions)
         seeded, found = _seeded(solutions, pattern, context)
-        marked = flagged(seeded, found, flag).frame.drop(seeded.keys[-1])
-        solutions, flags[pattern] = replace(solutions, frame=marked), name(flag)
+        marked = flagged(seeded, found, flag).relation.drop(seeded.keys[-1])
+        solutions, flags[pattern] = replace(solutions, relation=marked), name(flag)
     solution = SOLUTION if SOLUTION in solutions.extras else None
     return solutions, replace(solutions.scope(), exists=flags, solution=solution)
 
@@ -57,7 +57,7 @@ def _tested(solutions: Solutions, test: Exists, context: Context) -> Solutions:
         shared = [column for column in found.variables if column in solutions.names]
         return choose(solutions, found.restricted(shared))
     seeded, found = _seeded(solutions, test.pattern, context)
-    return replace(solutions, frame=choose(seeded, found).frame.drop(seeded.keys[-1]))
+    return replace(solutions, relation=choose(seeded, found).relation.drop(seeded.keys[-1]))
 
 
 def _seeded(
@@ -72,8 +72,8 @@ def _seeded(
     identity = f"concat({parts})" if names else "''"
     outer = solutions.with_column(seed, identity)
     outer = replace(outer, keys=(*solutions.keys, seed))
-    frame = outer.frame.selectExpr(*quoted((*outer.keys, *names))).distinct()
-    seeds = replace(outer, frame=frame, names=names, bound=solutions.bound & {*names}, extras=())
+    each = outer.relation.keep((*outer.keys, *names)).distinct()
+    seeds = replace(outer, relation=each, names=names, bound=solutions.bound & {*names}, extras=())
     found = spread(context.compile(pattern, replace(context, seeds=seeds)))
     return outer, found.select({}, bound=frozenset(), extras=())
 

@@ -6,9 +6,6 @@ COUNT and SAMPLE pass over errors; one error makes any other aggregate an error.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-
 from bestbefore.query.algebra import Group
 from bestbefore.query.expressions import Aggregate, AggregateFunction
 from bestbefore.spark.columns import FRESH, MAPPINGS, POSITION, TIME, column_of
@@ -18,7 +15,8 @@ from bestbefore.spark.expressions.compiler import value_of
 from bestbefore.spark.expressions.values import number_of, term_of, text_of
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.solutions import Solutions, spread
-from bestbefore.spark.sql import Cheap, aliased, let, name, once, quote, quoted
+from bestbefore.spark.relation import Relation
+from bestbefore.spark.sql import Cheap, let, name, once, quote
 from bestbefore.spark.terms import literal, text
 
 # Whether a row is a mapping, and not only there for an evaluation without any.
@@ -37,22 +35,20 @@ def grouped(group: Group, solutions: Solutions, scope: Scope, context: Context) 
     rows = _rows(group, solutions, scope)
     if not group.keys:
         # There is one group per evaluation, also where there is no mapping.
-        nothing = spread(context.unit()).frame.selectExpr(
-            *quoted(solutions.keys), f"FALSE AS {_PRESENT}"
-        )
-        rows = rows.unionByName(nothing, allowMissingColumns=True)
+        keys = {column: str(name(column)) for column in solutions.keys}
+        rows = rows.union(spread(context.unit()).relation.select(keys | {_PRESENT: "FALSE"}))
     by = tuple(column_of(key.name) for key in group.keys)
     extras = tuple(column for column in (TIME, FRESH) if column in solutions.extras)
     parts, results = _summaries(group, solutions)
     parts |= {column: _CARRIED[column] for column in extras}
     own = (*solutions.keys, *by)
-    found = rows.groupBy(*quoted(own)).agg(*map(F.expr, aliased(parts) or ["1 AS `one`"]))
-    frame = found.selectExpr(*quoted((*own, *extras)), *aliased(results))
+    known: dict[str, str] = {column: name(column) for column in (*own, *extras)}
+    relation = rows.group(own, parts).select(known | results)
     names = (*by, *results)
-    return Solutions(frame, names, solutions.bound & {*by}, solutions.keys, extras)
+    return Solutions(relation, names, solutions.bound & {*by}, solutions.keys, extras)
 
 
-def _rows(group: Group, solutions: Solutions, scope: Scope) -> DataFrame:
+def _rows(group: Group, solutions: Solutions, scope: Scope) -> Relation:
     """The mappings with what their aggregates look at."""
     known = (*solutions.keys, *solutions.extras, *solutions.names)
     columns = {column: str(name(column)) for column in known}
@@ -61,7 +57,7 @@ def _rows(group: Group, solutions: Solutions, scope: Scope) -> DataFrame:
         _argument(number): _prepared(aggregate, scope)
         for number, (_, aggregate) in enumerate(group.aggregates)
     }
-    return solutions.frame.selectExpr(*aliased(columns), f"TRUE AS {_PRESENT}")
+    return solutions.relation.select(columns | {_PRESENT: "TRUE"})
 
 
 def _summaries(group: Group, solutions: Solutions) -> tuple[dict[str, str], dict[str, str]]:

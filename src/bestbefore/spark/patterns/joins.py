@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-
 from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, RANGE, TIME, variable_of
 from bestbefore.spark.expressions import Scope
 from bestbefore.spark.patterns.solutions import ABSENT, Solutions, spread
-from bestbefore.spark.sql import Cheap, aliased, all_of, name
+from bestbefore.spark.relation import How, Relation
+from bestbefore.spark.sql import Cheap, all_of, name
 
 _COMBINED = {
     TIME: "least({0}, {1})",
@@ -20,8 +18,8 @@ _COMBINED = {
 
 def join(left: Solutions, right: Solutions) -> Solutions:
     """The compatible mappings of both, put together, in the windows in which both are found."""
-    frame = _joined(left, right, _compatible(left, right), "inner")
-    return _merged(frame, left, right, bound=left.bound | right.bound)
+    joined = _joined(left, right, _compatible(left, right), "inner")
+    return _merged(joined, left, right, bound=left.bound | right.bound)
 
 
 def left_join(
@@ -32,8 +30,8 @@ def left_join(
     wanted = _compatible(left, right)
     if condition is not None:
         wanted.append(condition(_merged_scope(left, right)))
-    frame = _joined(left, right, wanted, "left_outer")
-    return _merged(frame, left, right, bound=left.bound)
+    joined = _joined(left, right, wanted, "left_outer")
+    return _merged(joined, left, right, bound=left.bound)
 
 
 def minus(left: Solutions, right: Solutions) -> Solutions:
@@ -46,26 +44,27 @@ def minus(left: Solutions, right: Solutions) -> Solutions:
     if not any(column in left.bound and column in right.bound for column in shared):
         # An equality is true only where both sides are bound.
         wanted.append("(" + " OR ".join(_same(column) for column in shared) + ")")
-    return replace(left, frame=_joined(left, right, wanted, "left_anti"))
+    return replace(left, relation=_joined(left, right, wanted, "left_anti"))
 
 
 def with_match(left: Solutions, right: Solutions) -> Solutions:
     """The mappings that have a compatible one on the right."""
-    return replace(left, frame=_joined(left, right, _compatible(left, right), "left_semi"))
+    return replace(left, relation=_joined(left, right, _compatible(left, right), "left_semi"))
 
 
 def without_match(left: Solutions, right: Solutions) -> Solutions:
     """The mappings that have no compatible one on the right."""
-    return replace(left, frame=_joined(left, right, _compatible(left, right), "left_anti"))
+    return replace(left, relation=_joined(left, right, _compatible(left, right), "left_anti"))
 
 
 def flagged(left: Solutions, right: Solutions, flag: str) -> Solutions:
     """The mappings with a column that says whether there is a row on the right with their keys."""
-    marked = right.frame.select(*right.keys).distinct().selectExpr("*", f"TRUE AS {name(flag)}")
-    other = marked.hint("shuffle_hash")
-    return replace(
-        left, frame=left.frame.join(other, list(right.keys), "left_outer").na.fill({flag: False})
-    )
+    marked = right.relation.keep(right.keys).distinct()
+    other = marked.select({f"other {key}": name(key) for key in right.keys} | {"there": "TRUE"})
+    same = all_of(_same(key) for key in right.keys)
+    joined = left.relation.join(other, same, "left_outer", hashed=True)
+    kept = {column: name(column) for column in left.relation.columns}
+    return replace(left, relation=joined.select(kept | {flag: "coalesce(there, FALSE)"}))
 
 
 def _other(column: str) -> Cheap:
@@ -90,18 +89,17 @@ def _compatible(left: Solutions, right: Solutions) -> list[str]:
     return conditions
 
 
-def _joined(left: Solutions, right: Solutions, conditions: list[str], how: str) -> DataFrame:
+def _joined(left: Solutions, right: Solutions, conditions: list[str], how: How) -> Relation:
     columns = (*right.own, *right.extras, *right.names)
-    other = right.frame.selectExpr(*(f"{name(column)} AS {_other(column)}" for column in columns))
+    other = right.relation.select({f"other {column}": name(column) for column in columns})
     if not conditions:
-        return left.frame.crossJoin(other)
-    if not (left.ranged and right.ranged):
-        other = other.hint("shuffle_hash")
-    return left.frame.join(other, F.expr(all_of(conditions)), how)
+        return left.relation.join(other, "", "cross")
+    hashed = not (left.ranged and right.ranged)
+    return left.relation.join(other, all_of(conditions), how, hashed=hashed)
 
 
 def _merged(
-    frame: DataFrame, left: Solutions, right: Solutions, *, bound: frozenset[str]
+    joined: Relation, left: Solutions, right: Solutions, *, bound: frozenset[str]
 ) -> Solutions:
     """The joined rows with the columns of both sides, each once."""
     columns: dict[str, str] = {}
@@ -120,9 +118,7 @@ def _merged(
     columns |= {column: _value(column, left, right) for column in names}
     # The evaluation comes first among the keys.
     ordered = tuple(sorted(keys, key=lambda column: column != EVALUATION))
-    return Solutions(
-        frame.selectExpr(*aliased(columns)), tuple(names), bound, ordered, extras, ranged
-    )
+    return Solutions(joined.select(columns), tuple(names), bound, ordered, extras, ranged)
 
 
 def _combined(column: str, left: Solutions, right: Solutions) -> str:

@@ -5,8 +5,6 @@ from dataclasses import replace
 from functools import reduce
 from typing import assert_never
 
-from pyspark.sql import DataFrame
-
 from bestbefore.query.algebra import BGP, Pattern, PatternTerm, TriplePattern, Values, Variable
 from bestbefore.query.scope import certain_variables
 from bestbefore.rdf.terms import IRI, BlankNode, Literal, encode
@@ -14,7 +12,8 @@ from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, TIME, column_o
 from bestbefore.spark.patterns.context import Context
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions
-from bestbefore.spark.sql import NO_TERM, all_of, name, quote, quoted
+from bestbefore.spark.relation import Relation
+from bestbefore.spark.sql import NO_TERM, all_of, name, quote
 
 _CARRIED = (TIME, MAPPINGS, FRESH)
 
@@ -81,13 +80,15 @@ def inline_data(pattern: Values, context: Context) -> Solutions:
     columns = [column_of(variable.name) for variable in pattern.variables]
     # An array without a row would have no columns.
     rows = ", ".join(_row(columns, row) for row in pattern.rows or ([None] * len(columns),))
-    frame = unit.frame.selectExpr(*quoted(unit.own), f"inline(array({rows}))").drop("row")
+    own = {column: name(column) for column in unit.own}
+    made = unit.relation.generate(own, ("row", *columns), f"inline(array({rows}))")
     bound = {
         column
         for number, column in enumerate(columns)
         if all(row[number] is not None for row in pattern.rows)
     }
-    data = replace(unit, frame=frame, names=tuple(columns), bound=frozenset(bound), extras=())
+    relation = made.drop("row")
+    data = replace(unit, relation=relation, names=tuple(columns), bound=frozenset(bound), extras=())
     return context.anchored(data if pattern.rows else data.filter("FALSE"))
 
 
@@ -97,10 +98,10 @@ def _row(columns: list[str], row: Iterable[IRI | Literal | None]) -> str:
     return f"named_struct('row', 1{''.join(f', {field}' for field in fields)})"
 
 
-def clause(frame: DataFrame, pattern: Pattern, context: Context) -> Solutions:
+def clause(relation: Relation, pattern: Pattern, context: Context) -> Solutions:
     """The mappings of a WINDOW or SERVICE clause, which were computed before."""
-    names = tuple(column for column in frame.columns if column.startswith(("?", "_:")))
-    extras = tuple(column for column in _CARRIED if column in frame.columns)
+    names = tuple(column for column in relation.columns if column.startswith(("?", "_:")))
+    extras = tuple(column for column in _CARRIED if column in relation.columns)
     certain = {column_of(variable.name) for variable in certain_variables(pattern)}
     bound = certain.intersection(names)
-    return context.anchored(Solutions(frame, names, frozenset(bound), (EVALUATION,), extras))
+    return context.anchored(Solutions(relation, names, frozenset(bound), (EVALUATION,), extras))

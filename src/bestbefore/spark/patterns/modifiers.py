@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from pyspark.sql import functions as F  # noqa: N812
-
 from bestbefore.query.algebra import OrderCondition
 from bestbefore.spark.columns import FRESH, POSITION, TIME
 from bestbefore.spark.expressions import Scope
@@ -21,14 +19,12 @@ def distinct(solutions: Solutions) -> Solutions:
     One is fresh if any of those behind it is, and stays as long as the last of them.
     """
     solutions = spread(solutions)
-    columns = quoted((*solutions.keys, *solutions.names))
-    extras = tuple(column for column in _KEPT if column in solutions.extras)
-    if not extras:
-        frame = solutions.frame.selectExpr(*columns).distinct()
-    else:
-        kept = [F.expr(f"{_KEPT[column]}({name(column)}) AS {name(column)}") for column in extras]
-        frame = solutions.frame.groupBy(*columns).agg(*kept)
-    return replace(solutions, frame=frame, extras=extras)
+    columns = (*solutions.keys, *solutions.names)
+    kept = {
+        column: f"{_KEPT[column]}({name(column)})" for column in _KEPT if column in solutions.extras
+    }
+    relation = solutions.relation.group(columns, kept)
+    return replace(solutions, relation=relation, extras=tuple(kept))
 
 
 def ordered(
@@ -58,6 +54,6 @@ def _placed(solutions: Solutions, keys: list[str]) -> Solutions:
         f"row_number() OVER (PARTITION BY {', '.join(quoted(solutions.keys))} ORDER BY {order})"
     )
     extras = tuple(column for column in solutions.extras if column != POSITION)
-    columns = quoted((*solutions.keys, *extras, *solutions.names))
-    frame = solutions.frame.selectExpr(*columns, f"{position} AS {POSITION}")
-    return replace(solutions, frame=frame, extras=(*extras, POSITION))
+    columns = {column: str(name(column)) for column in (*solutions.keys, *extras, *solutions.names)}
+    relation = solutions.relation.select(columns | {POSITION: position})
+    return replace(solutions, relation=relation, extras=(*extras, POSITION))

@@ -1,13 +1,17 @@
 """Property paths (SPARQL 1.1 section 9) as pairs of connected terms.
 
-A closure is the one thing that no fixed plan computes: its rounds are jobs of their own, run while
-the query is compiled, until a round finds nothing new. From a known end a round goes one step
+A closure is the one thing that no fixed plan computes: its rounds are jobs of their own, run before
+the job that needs it, until a round finds nothing new. From a known end a round goes one step
 further; between unknown ends it doubles the length of the paths, so rounds grow with its logarithm.
 """
 
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import count
 from typing import assert_never
+
+from pyspark.sql import DataFrame, SparkSession
 
 from bestbefore.query import paths
 from bestbefore.query.algebra import PathPattern, PatternTerm, Variable
@@ -19,11 +23,13 @@ from bestbefore.spark.patterns.joins import join, without_match
 from bestbefore.spark.patterns.leaves import matched
 from bestbefore.spark.patterns.modifiers import distinct
 from bestbefore.spark.patterns.solutions import Solutions, spread, union
-from bestbefore.spark.sql import aliased, name, one_of, quote, quoted
+from bestbefore.spark.relation import Relation, Statement
+from bestbefore.spark.sql import name, one_of, parameter, quote
 
 START, END = _PAIR = ("start", "end")
 _BOTH = frozenset(_PAIR)
 _ROUND = "round"
+_numbers = count()
 _FORWARD = {START: "s", END: "o"}
 _BACKWARD = {START: "o", END: "s"}
 _MIDDLE = Variable(".middle")
@@ -116,37 +122,66 @@ def _tested(ends: Ends, context: Context) -> list[Solutions]:
     keys = tuple(key for key in seeds.keys if key in (EVALUATION, context.graph_key))
     found = []
     for column in (one for one in names if one in seeds.names):
-        known = seeds.frame.filter(f"{name(column)} IS NOT NULL")
-        pair = aliased({START: name(column), END: name(column)})
-        found.append(Solutions(known.selectExpr(*quoted(keys), *pair), _PAIR, _BOTH, keys))
+        known = seeds.relation.filter(f"{name(column)} IS NOT NULL")
+        pair = {key: name(key) for key in keys} | {START: name(column), END: name(column)}
+        found.append(Solutions(known.select(pair), _PAIR, _BOTH, keys))
     return found
 
 
 def _closure(step: Solutions, start: str | None) -> Solutions:
-    """The pairs that one or more steps connect, from one term if it is given.
+    """The pairs that one or more steps connect, from one term if it is given."""
+    step = step.select({START: name(START), END: name(END)}, bound=_BOTH, extras=())
+    view = f"closure{next(_numbers)}"
+    link = replace(step, relation=Relation.table(f"{view}_step", step.relation.columns))
+    begin = link if start is None else link.filter(f"{name(START)} = {quote(start)}")
+    begin = begin.with_column(_ROUND, "0")
+    reached = replace(begin, relation=Relation.table(view, begin.relation.columns))
+    last = reached.filter(f"{_ROUND} = {parameter(_ROUND)}")
+    known = reached.restricted(_PAIR)
+    longer = distinct(_composed(last, known if start is None else link))
+    news = without_match(longer, known).with_column(_ROUND, f"{parameter(_ROUND)} + 1")
+    closure = Closure(
+        view,
+        step=step.relation.statement(),
+        begin=begin.relation.statement(),
+        last=last.relation.statement(),
+        longer=reached.relation.union(news.relation).statement(),
+    )
+    made = Relation.table(view, begin.relation.columns, made_by=closure)
+    return replace(begin, relation=made).restricted(_PAIR)
 
-    The steps are one row per evaluation and pair. Spark keeps the result until it is collected.
+
+@dataclass(frozen=True)
+class Closure:
+    """The rounds that find the pairs of a closure; the pairs are kept until they are collected.
+
+    The plan of a round must not grow with those before, so each is computed and held.
     """
-    step = _kept(step.select({START: name(START), END: name(END)}, bound=_BOTH, extras=()))
-    begin = step if start is None else step.filter(f"{name(START)} = {quote(start)}")
-    reached = begin.with_column(_ROUND, "0")
-    number = 0
-    while not _of_round(reached, number).frame.isEmpty():
-        known = reached.restricted(_PAIR)
-        longer = _composed(_of_round(reached, number), known if start is None else step)
-        number += 1
-        news = without_match(distinct(longer), known).with_column(_ROUND, f"{number}")
-        reached = _kept(replace(reached, frame=reached.frame.unionByName(news.frame)))
-    return reached.restricted(_PAIR)
+
+    view: str
+    step: Statement
+    begin: Statement
+    last: Statement
+    longer: Statement
+
+    def make(self, spark: SparkSession, parameters: Mapping[str, str]) -> None:
+        """Find the pairs, as the view's rows."""
+        _hold(self.step.on(spark, parameters), f"{self.view}_step")
+        _hold(self.begin.on(spark, parameters), self.view)
+        for number in count():
+            now = {**parameters, _ROUND: str(number)}
+            if self.last.on(spark, now).isEmpty():
+                return
+            _hold(self.longer.on(spark, now), self.view)
+
+
+def _hold(pairs: DataFrame, view: str) -> None:
+    pairs.localCheckpoint().createOrReplaceTempView(view)
 
 
 def _reversed(pairs: Solutions) -> Solutions:
     """The pairs with their ends exchanged."""
     return pairs.select({START: name(END), END: name(START)}, bound=_BOTH)
-
-
-def _of_round(reached: Solutions, number: int) -> Solutions:
-    return reached.filter(f"{_ROUND} = {number}")
 
 
 def _composed(left: Solutions, right: Solutions) -> Solutions:
@@ -155,11 +190,6 @@ def _composed(left: Solutions, right: Solutions) -> Solutions:
     one = left.select({START: name(START), between: name(END)}, bound=frozenset({START, between}))
     other = right.select({between: name(START), END: name(END)}, bound=frozenset({between, END}))
     return join(one, other).restricted((START, END))
-
-
-def _kept(pairs: Solutions) -> Solutions:
-    """The pairs computed and held: the plan of a round must not grow with those before."""
-    return replace(pairs, frame=pairs.frame.localCheckpoint())
 
 
 def can_be_empty(path: Path) -> bool:

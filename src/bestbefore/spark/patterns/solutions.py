@@ -1,11 +1,11 @@
-"""Solutions: the mappings of a pattern in a DataFrame, and what is known of its columns.
+"""Solutions: the mappings of a pattern as a relation, and what is known of its columns.
 
 A row belongs to one evaluation, told by its keys: `evaluation`, inside GRAPH ?g also `graph`,
 inside EXISTS also the outer mapping. Mappings of triples and what is joined of them carry a *range*
 instead (`from_evaluation` to `to_evaluation`), which is as exact and costs one row, not one per
 evaluation. What is not monotone (OPTIONAL, MINUS, aggregates …) spreads ranges first.
 
-Beside variables a frame may have these columns; what operators do with them:
+Beside variables a relation may have these columns; what operators do with them:
 
 - `mappings`, how many equal mappings a row stands for (1 if absent): a join multiplies, as OPTIONAL
   where there is a match; FILTER, MINUS and EXISTS keep that of the left; an aggregate weighs by it,
@@ -23,13 +23,12 @@ Beside variables a frame may have these columns; what operators do with them:
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from pyspark.sql import DataFrame
-
 from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, POSITION, RANGE, TIME, variable_of
 from bestbefore.spark.expressions import Scope
-from bestbefore.spark.sql import NO_TERM, aliased, name, quoted
+from bestbefore.spark.relation import Relation
+from bestbefore.spark.sql import NO_TERM, name
 
-# What an extra column is where a frame does not have it.
+# What an extra column is where a relation does not have it.
 ABSENT = {
     TIME: "CAST(NULL AS BIGINT)",
     MAPPINGS: "1L",
@@ -46,7 +45,7 @@ class Solutions:
     that are never null.
     """
 
-    frame: DataFrame
+    relation: Relation
     names: tuple[str, ...]
     bound: frozenset[str]
     keys: tuple[str, ...]
@@ -83,11 +82,11 @@ class Solutions:
 
     def filter(self, condition: str) -> "Solutions":
         """The mappings that satisfy a condition."""
-        return replace(self, frame=self.frame.filter(condition))
+        return replace(self, relation=self.relation.filter(condition))
 
     def with_column(self, column: str, sql: str) -> "Solutions":
-        """The mappings with a column that the frame did not have; it is no variable's."""
-        return replace(self, frame=self.frame.selectExpr("*", f"{sql} AS {name(column)}"))
+        """The mappings with a column that they did not have; it is no variable's."""
+        return replace(self, relation=self.relation.extend({column: sql}))
 
     def restricted(self, names: Iterable[str]) -> "Solutions":
         """The mappings with exactly these variables; what was not there is null."""
@@ -109,17 +108,19 @@ class Solutions:
     ) -> "Solutions":
         """The mappings with other variables, given as SQL; extra columns are kept, or the named."""
         kept = self.extras if extras is None else extras
-        frame = self.frame.selectExpr(*quoted((*self.own, *kept)), *aliased(columns))
-        return replace(self, frame=frame, names=tuple(columns), bound=bound, extras=kept)
+        carried: dict[str, str] = {column: name(column) for column in (*self.own, *kept)}
+        relation = self.relation.select(carried | dict(columns))
+        return replace(self, relation=relation, names=tuple(columns), bound=bound, extras=kept)
 
     def single(self) -> "Solutions":
         """The mappings one row each: a count of equal ones becomes as many rows."""
         if MAPPINGS not in self.extras:
             return self
         extras = tuple(column for column in self.extras if column != MAPPINGS)
-        copies = f"explode(sequence(1L, {name(MAPPINGS)})) AS `copy`"
-        frame = self.frame.selectExpr(copies, *quoted((*self.own, *extras, *self.names)))
-        return replace(self, frame=frame.drop("copy"), extras=extras)
+        copies = {"copy": f"explode(sequence(1L, {name(MAPPINGS)}))"}
+        rest = {column: str(name(column)) for column in (*self.own, *extras, *self.names)}
+        relation = self.relation.select(copies | rest).drop("copy")
+        return replace(self, relation=relation, extras=extras)
 
 
 def spread(solutions: Solutions) -> Solutions:
@@ -127,9 +128,9 @@ def spread(solutions: Solutions) -> Solutions:
     if not solutions.ranged:
         return solutions
     rest = (*solutions.keys, *solutions.extras, *solutions.names)
-    windows = f"explode(sequence({', '.join(RANGE)})) AS {EVALUATION}"
-    frame = solutions.frame.selectExpr(windows, *quoted(rest))
-    return replace(solutions, frame=frame, keys=(EVALUATION, *solutions.keys), ranged=False)
+    columns = {EVALUATION: f"explode(sequence({', '.join(RANGE)}))"}
+    relation = solutions.relation.select(columns | {column: name(column) for column in rest})
+    return replace(solutions, relation=relation, keys=(EVALUATION, *solutions.keys), ranged=False)
 
 
 def union(left: Solutions, right: Solutions) -> Solutions:
@@ -140,10 +141,10 @@ def union(left: Solutions, right: Solutions) -> Solutions:
     extras = tuple(
         column for column in (TIME, MAPPINGS, FRESH) if column in (*left.extras, *right.extras)
     )
-    frames = [_aligned(side, left.own, extras, names) for side in (left, right)]
+    one, other = (_aligned(side, left.own, extras, names) for side in (left, right))
     return replace(
         left,
-        frame=frames[0].union(frames[1]),
+        relation=one.union(other),
         names=tuple(names),
         bound=left.bound & right.bound,
         extras=extras,
@@ -152,8 +153,8 @@ def union(left: Solutions, right: Solutions) -> Solutions:
 
 def _aligned(
     one: Solutions, own: tuple[str, ...], extras: tuple[str, ...], names: Iterable[str]
-) -> DataFrame:
+) -> Relation:
     columns: dict[str, str] = {column: name(column) for column in own}
     columns |= {column: one.carried(column) for column in extras}
     columns |= {column: one.column(column) for column in names}
-    return one.frame.selectExpr(*aliased(columns))
+    return one.relation.select(columns)

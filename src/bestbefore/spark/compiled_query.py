@@ -1,0 +1,129 @@
+"""The Spark SQL of a query's jobs, compiled once; a batch binds window bounds and data to it.
+
+Job A finds the mappings of the WINDOW clauses and collects their key statistics; job B joins the
+mappings with the view slices and gives the answers. The tables are temporary views: the elements,
+the mappings of each clause, the slice of each view.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from bestbefore.query import ContinuousQuery, OutputOperator, QueryPlan, ServicePlan
+from bestbefore.rdf.terms import IRI, encode
+from bestbefore.spark.answers import DUE, answer_rows, evaluations
+from bestbefore.spark.columns import EVALUATION, FRESH, STREAM, TIME, TRIPLE, column_of
+from bestbefore.spark.content import WindowContents, gathered
+from bestbefore.spark.output_stream import answer_columns, operator_of, to_stream
+from bestbefore.spark.patterns import Dataset, compile_solutions
+from bestbefore.spark.relation import Relation, Statement
+from bestbefore.spark.sql import NO_TERM, parameter
+from bestbefore.spark.static_graphs import default_graph, named_graphs
+from bestbefore.spark.window_mappings import key_statistics, window_mappings
+from bestbefore.windows import Instants, ReportStrategy
+
+ELEMENTS_VIEW, DUE_VIEW = "elements", "due"
+ROWS_VIEW, PREVIOUS_VIEW = "answer_rows", "previous_rows"
+ANSWER = (EVALUATION, "at", "window", "rows")
+"""The columns of an answer."""
+
+
+@dataclass(frozen=True)
+class CompiledQuery:
+    """The statements of a query's jobs.
+
+    `rows` are those of the answers, up to the output operator; `lines` are the answers as JSON.
+    """
+
+    mappings: tuple[Statement, ...]
+    statistics: Statement
+    rows: Statement
+    answers: Statement
+    lines: Statement
+
+
+def mappings_view(window: int) -> str:
+    """The view of a WINDOW clause's mappings."""
+    return f"mappings{window}"
+
+
+def slice_view(service: int) -> str:
+    """The view of what a SERVICE clause joins with."""
+    return f"slice{service}"
+
+
+def compile_query(
+    query: ContinuousQuery,
+    plan: QueryPlan,
+    instants: Instants,
+    report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
+    *,
+    streams: tuple[tuple[str, ...], ...],
+    together: bool = False,
+) -> CompiledQuery:
+    """The statements of a query for windows that begin at a known time.
+
+    `streams` names the streams of each window. With `together` all rows are in one partition.
+    """
+    elements = Relation.table(ELEMENTS_VIEW, (TIME, *TRIPLE, STREAM))
+    if together:
+        elements = gathered(elements)
+    contents = WindowContents(elements, instants, streams, together=together)
+    found = [window_mappings(window, contents) for window in plan.windows]
+    kept = [
+        replace(one, relation=Relation.table(mappings_view(number), one.relation.columns))
+        for number, one in enumerate(found)
+    ]
+    due = Relation(DUE, ("SELECT * FROM ", parameter("due")))
+    if together:
+        due = gathered(due)
+    dataset = Dataset(
+        windows=[one.by_evaluation() for one in kept],
+        services=[_slice(service, contents) for service in plan.services],
+        origin=lambda: due,
+    )
+    if query.default_graphs or query.named_graphs:
+        names = tuple(encode(IRI(graph)) for graph in query.named_graphs)
+        dataset = replace(dataset, graph=default_graph(), named=named_graphs(), graph_names=names)
+    rows = answer_rows(compile_solutions(plan.around, dataset).relation, query.form, contents)
+    answers = evaluations(_streamed(query, rows, due), due, contents)
+    return CompiledQuery(
+        mappings=tuple(one.relation.statement() for one in found),
+        statistics=key_statistics(plan, contents, kept, report).statement(),
+        rows=rows.statement(),
+        answers=answers.statement(),
+        lines=answers.select(
+            {
+                **{column: column for column in (EVALUATION, "count", FRESH)},
+                "line": f"to_json(struct({', '.join(ANSWER)}))",
+            }
+        ).statement(),
+    )
+
+
+def _slice(service: ServicePlan, contents: WindowContents) -> Relation:
+    variables = [column_of(variable.name) for variable in service.variables]
+    table = Relation.table(slice_view(service.number), (EVALUATION, FRESH, *variables))
+    key = (column_of(variable.name) for variable in service.join_key)
+    return contents.spread_by(table, EVALUATION, *key)
+
+
+def _streamed(query: ContinuousQuery, rows: Relation, due: Relation) -> Relation:
+    """What the output operator lets through of the rows, which are then a table of their own."""
+    operator = operator_of(query)
+    if operator is OutputOperator.RSTREAM:
+        return rows
+    columns = answer_columns(rows.columns)
+    previous = Relation((EVALUATION, *columns), ("SELECT * FROM ", parameter("previous")))
+    table = Relation.table(ROWS_VIEW, rows.columns)
+    return to_stream(table, operator, due=due, previous=previous)
+
+
+def no_previous_rows(columns: Iterable[str]) -> str:
+    """The parameter `previous` where there was no answer yet."""
+    listed = ", ".join(f"{NO_TERM} AS `{column}`" for column in columns)
+    return f"(SELECT CAST(NULL AS BIGINT) AS {EVALUATION}, {listed} WHERE FALSE)"
+
+
+def previous_rows(first: int) -> str:
+    """The parameter `previous`: the rows of the last answer, under the number of the next."""
+    return f"(SELECT {first}L AS {EVALUATION}, * FROM {PREVIOUS_VIEW})"
