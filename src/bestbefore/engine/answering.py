@@ -36,6 +36,7 @@ from bestbefore.spark.compiled_query import (
 )
 from bestbefore.spark.jobs import Jobs, PlannedJobs, Planner, ViewJobs
 from bestbefore.spark.output_stream import answer_columns, operator_of
+from bestbefore.spark.session import FEW_ROWS
 from bestbefore.spark.sql import quoted
 from bestbefore.spark.static_graphs import StaticTables
 from bestbefore.time import Clock
@@ -66,6 +67,7 @@ class Answering:
     planner: Planner
     static: StaticTables | None = None
     _statements: dict[tuple[Instants, bool], CompiledQuery] = field(default_factory=dict)
+    _rows: dict[str, int] = field(default_factory=dict)
 
     @property
     def compares(self) -> bool:
@@ -191,7 +193,17 @@ class Answering:
         return Maintained(numbers, [cut for cut, _ in done], [outcomes for _, outcomes in done])
 
     def _write(self, jobs: Jobs, batch: int, *, few: bool) -> dict[int, dict[str, Any]]:
-        """Write the answers; the figures of each come out of the same Spark job."""
+        """Write the answers; the figures of each come out of the same Spark job.
+
+        Answers are likely to have as many rows as those before; few are collected and written here.
+        """
+        figures = self._written(
+            jobs, batch, few=few or self._rows.get("before", FEW_ROWS) < FEW_ROWS
+        )
+        self._rows["before"] = sum(row["count"] for row in figures.values())
+        return figures
+
+    def _written(self, jobs: Jobs, batch: int, *, few: bool) -> dict[int, dict[str, Any]]:
         if few and isinstance(self.sink, LineSink):
             table = jobs.lines().sort_by(EVALUATION)
             self.sink.write_lines(table["line"].to_pylist(), batch)

@@ -67,7 +67,7 @@ class BatchProcessor:
     def _take_in(self, batch: DataFrame, number: int) -> tuple[Buffer, Intake]:
         """Make the batch's elements durable; what cannot be read is quarantined."""
         # A batch is likely to be as large as the one before.
-        expected = self.state.segments[-1].brought if self.state.segments else FEW_ROWS
+        expected = self.state.segments[-1].brought if self.state.segments else 0
         self._session(batch, few=expected < FEW_ROWS)
         limits = Limits(
             watermark_ms=watermark_of(self.job, self.state),

@@ -117,7 +117,7 @@ class Buffer:
     at_hand: dict[str, "Elements"] = field(default_factory=dict, compare=False)
 
     def add(
-        self, batch: DataFrame, name: str, limits: Limits, *, expected: int | None = None
+        self, batch: DataFrame, name: str, limits: Limits, *, expected: int = 0
     ) -> tuple["Buffer", Intake]:
         """Write a batch as a segment; a repeated batch overwrites its own segment.
 
@@ -125,7 +125,7 @@ class Buffer:
         the elements of the old ones. `expected` is how many rows are likely to come.
         """
         judged = limits.judged(batch)
-        if expected is not None and expected < FEW_ROWS and self.elements < FEW_ROWS:
+        if expected < FEW_ROWS and self.elements < FEW_ROWS:
             rows = judged.limit(FEW_ROWS).toArrow()
             if rows.num_rows < FEW_ROWS:
                 return self._add_few(rows, name, limits)
