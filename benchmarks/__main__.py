@@ -3,7 +3,16 @@
 import sys
 from importlib import import_module
 
-NAMES = ("election", "simulation", "patterns", "sources", "overlap")
+NAMES = (
+    "election",
+    "simulation",
+    "patterns",
+    "sources",
+    "overlap",
+    "latency",
+    "due_windows",
+    "ttl_cache",
+)
 
 
 def main(names: list[str]) -> None:

@@ -4,13 +4,9 @@ The same files go through the engine and through a plain Spark job that reads, f
 them; a ratio of 3 means three times the time of that job. The service is a real SPARQL server.
 """
 
-import os
-import random
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,18 +15,23 @@ from pyspark.sql import functions as F  # noqa: N812
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.influencers import (
+    EX,
+    KEYS,
+    influencers,
+    sparql_server,
+    split_lines,
+    write_mentions,
+)
 from bestbefore.engine import Engine, Quality
-from bestbefore.job import read_job
 from bestbefore.spark.session import local_session
-from tests.oxigraph_server import Oxigraph, find_oxigraph
 
-EX = "http://example.org/"
-KEYS = 2_000
 BATCHES = 6
 TRIPLES = 100_000
 BATCH_MS = 60_000
 OVERLAPS = (1, 6, 30)
 SLIDE_S = 10
+REFRESHES = 50
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,15 @@ def run(spark: SparkSession, folder: Path, endpoint: str, *, overlap: int) -> Fi
     home = folder / f"overlap-{overlap}"
     shutil.rmtree(home, ignore_errors=True)
     records: list[Quality] = []
-    Engine(spark).start(job(folder, home, endpoint, overlap), on_quality=records.append).wait()
+    job = influencers(
+        folder / "stream",
+        home,
+        endpoint,
+        window=f"RANGE {overlap * SLIDE_S}s STEP {SLIDE_S}s",
+        refreshes=REFRESHES,
+        full_windows_only=False,
+    )
+    Engine(spark).start(job, on_quality=records.append).wait()
     measured = [each for each in records if each.batch > 0]
     batches = {each.batch: each.batch_s for each in measured}
     return Figures(
@@ -98,25 +107,6 @@ def run(spark: SparkSession, folder: Path, endpoint: str, *, overlap: int) -> Fi
     )
 
 
-def job(folder: Path, home: Path, endpoint: str, overlap: int):  # noqa: ANN201
-    """The influencer query with a window of the given overlap."""
-    query = f"""PREFIX : <{EX}>
-    REGISTER RSTREAM :influencers AS SELECT DISTINCT ?user ?followers
-    FROM NAMED WINDOW :w ON :mentions [RANGE {overlap * SLIDE_S}s STEP {SLIDE_S}s]
-    WHERE {{ WINDOW :w {{ ?user :isMentionedIn ?post }}
-            SERVICE :bkg {{ ?user :hasFollowers ?followers }} FILTER(?followers > 100000) }}"""
-    stream = {"path": str(folder / "stream"), "format": "tsv", "files_per_batch": 1}
-    return read_job(
-        {
-            "query": {"text": query},
-            "streams": {"mentions": stream},
-            "services": {"bkg": {"endpoint": endpoint}},
-            "budget": {"refreshes": 50},
-        },
-        folder=home,
-    )
-
-
 def plain_spark(spark: SparkSession, folder: Path) -> float:
     """The seconds of a job that reads the same lines, filters them and writes them."""
     paths = sorted(str(each) for each in (folder / "stream").iterdir())[1:]
@@ -124,39 +114,17 @@ def plain_spark(spark: SparkSession, folder: Path) -> float:
     for _ in range(3):
         started = time.perf_counter()
         for path in paths:
-            parts = F.split("value", "\t")
-            rows = spark.read.text(path).select(*(parts[i].alias(n) for i, n in enumerate("tspo")))
-            wanted = rows.filter(F.col("p") == f"<{EX}isMentionedIn>")
+            wanted = split_lines(spark.read.text(path)).filter(F.col("p") == f"<{EX}isMentionedIn>")
             wanted.write.mode("overwrite").parquet(str(folder / "plain"))
         seconds.append(time.perf_counter() - started)
     return min(seconds)
 
 
 def write_stream(folder: Path) -> None:
-    """Files of tab-separated triples: mentions of users, the popular ones more often."""
-    folder.mkdir()
-    rng = random.Random(1)  # noqa: S311
+    """Files of equal size, one per batch."""
     for batch in range(BATCHES):
-        lines = []
-        for each in range(TRIPLES):
-            at = 1_700_000_000_000 + batch * BATCH_MS + each * BATCH_MS // TRIPLES
-            user = int(KEYS * rng.random() ** 2)
-            lines.append(f"{at}\t<{EX}u{user}>\t<{EX}isMentionedIn>\t<{EX}p{batch}x{each}>")
-        file = folder / f"{batch:03d}.tsv"
-        file.write_text("\n".join(lines))
-        os.utime(file, (1_600_000_000 + batch,) * 2)
-
-
-@contextmanager
-def sparql_server() -> Iterator[str]:
-    """A real SPARQL server with the followers of every user; the address of its endpoint."""
-    server = Oxigraph(find_oxigraph())
-    try:
-        triples = " ".join(f"<{EX}u{n}> <{EX}hasFollowers> {n * 100} ." for n in range(KEYS))
-        server.update(f"INSERT DATA {{ {triples} }}")
-        yield f"{server.base}/query"
-    finally:
-        server.close()
+        from_ms = batch * BATCH_MS
+        write_mentions(folder, batch, from_ms=from_ms, span_ms=BATCH_MS, triples=TRIPLES)
 
 
 if __name__ == "__main__":
