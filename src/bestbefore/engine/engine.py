@@ -25,6 +25,7 @@ from bestbefore.service.kinds import open_service
 from bestbefore.spark.columns import STREAM
 from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
+from bestbefore.spark.payloads import python_failure
 from bestbefore.spark.sources import file_failure
 from bestbefore.spark.static_graphs import StaticTables, read_graphs
 from bestbefore.storage import Storage
@@ -91,8 +92,8 @@ class RunningQuery:
         cause = self.batches.failure or error
         if isinstance(cause, BestbeforeError):
             return cause
-        if unreadable := file_failure(str(cause)):
-            return unreadable
+        if known := file_failure(str(cause)) or python_failure(str(cause)):
+            return known
         lines = [line for line in str(cause).splitlines() if line.strip()]
         return WorkError(f"the query stopped: {lines[0] if lines else type(cause).__name__}")
 
