@@ -26,6 +26,7 @@ from bestbefore.spark.columns import STREAM
 from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.spark.payloads import python_failure
+from bestbefore.spark.reasons import reason_of
 from bestbefore.spark.sources import file_failure
 from bestbefore.spark.static_graphs import StaticTables, read_graphs
 from bestbefore.storage import Storage
@@ -94,8 +95,7 @@ class RunningQuery:
             return cause
         if known := file_failure(str(cause)) or python_failure(str(cause)):
             return known
-        lines = [line for line in str(cause).splitlines() if line.strip()]
-        return WorkError(f"the query stopped: {lines[0] if lines else type(cause).__name__}")
+        return WorkError(f"the query stopped: {reason_of(str(cause) or type(cause).__name__)}")
 
 
 @dataclass

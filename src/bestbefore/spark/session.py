@@ -15,6 +15,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from bestbefore.errors import InputError, WorkError
+from bestbefore.spark.reasons import reason_of
 
 EVERY_CORE = "local[*]"
 _DEFAULTS = {
@@ -48,7 +49,6 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 _PYTHON = "spark.pyspark.python"
 _MASTER = re.compile(r"local(-cluster)?(\[.+\])?|spark://.+:\d+(,.+:\d+)*|yarn|k8s://.+")
 _CONNECT_S = 5
-_CAUSE = re.compile(r"^(?:Exception in thread \"main\"|Caused by:) [\w.$]+: (.+)$", re.MULTILINE)
 
 
 def local_session(
@@ -198,9 +198,8 @@ def _launch(conf: SparkConf, log: Path) -> None:
 
 
 def _reason(error: Exception, log: Path | None) -> str:
-    """The first line of what went wrong, from the log where Spark only says that it ended."""
-    text = str(error).strip() or type(error).__name__
+    """Why Spark did not start; where it says only that the JVM ended, from the log."""
+    text = str(error) or type(error).__name__
     if "JAVA_GATEWAY_EXITED" in text and log is not None and log.exists():
-        text = log.read_text(encoding="utf-8", errors="replace")
-    causes = _CAUSE.findall(text)
-    return (causes[-1] if causes else text.splitlines()[0]).rstrip(".")
+        text = log.read_text(encoding="utf-8", errors="replace") or text
+    return reason_of(text)
