@@ -23,7 +23,7 @@ TESTS = [
 
 @pytest.fixture(scope="module")
 def session(spark):
-    session = tune(spark.newSession(), few=True)
+    session = tune(spark.newSession(), rows=0)
     session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     return session
 

@@ -17,7 +17,7 @@ need_suites()
 
 @pytest.fixture(scope="module")
 def session(spark):
-    return tune(spark.newSession(), few=True)
+    return tune(spark.newSession(), rows=0)
 
 
 FORMATS = [each for folder in ("json-res", "csv-tsv-res") for each in entries(folder)]

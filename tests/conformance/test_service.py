@@ -34,7 +34,7 @@ REGISTERED = parse_query(
 
 @pytest.fixture(scope="module")
 def session(spark):
-    return tune(spark.newSession(), few=True)
+    return tune(spark.newSession(), rows=0)
 
 
 @pytest.fixture

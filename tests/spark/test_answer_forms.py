@@ -42,7 +42,7 @@ class Content:
 
 @pytest.fixture(scope="module")
 def content(spark):
-    session = tune(spark.newSession(), few=True)
+    session = tune(spark.newSession(), rows=0)
     elements = columns(("time", "s", "p", "o"), ELEMENTS, {"time": pa.int64()})
     return Content(
         session, WindowContents(table(session, elements), INSTANTS, ((),), together=True)

@@ -60,7 +60,7 @@ SLICES = {
 
 @pytest.fixture(scope="module")
 def session(spark):
-    return tune(spark.newSession(), few=True)
+    return tune(spark.newSession(), rows=0)
 
 
 @pytest.fixture(scope="module")

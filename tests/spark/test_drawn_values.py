@@ -14,7 +14,7 @@ PAIRS = [(f"<a:s{number}>", "<a:p>", f'"{number % 2}"') for number in range(4)]
 @pytest.fixture(scope="module")
 def rows(spark):
     """What one query over four mappings draws."""
-    session = tune(spark.newSession(), few=True)
+    session = tune(spark.newSession(), rows=0)
     query = """SELECT ?o ?now1 ?now2 ?rand ?uuid ?other ?text ?blank ?same ?label WHERE {
         ?s <a:p> ?o BIND(NOW() AS ?now1) BIND(RAND() AS ?rand) BIND(UUID() AS ?uuid)
         BIND(UUID() AS ?other) BIND(STRUUID() AS ?text) BIND(BNODE() AS ?blank)

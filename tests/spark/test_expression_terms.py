@@ -65,7 +65,7 @@ OF_TWO = [
 
 @pytest.fixture(scope="module")
 def session(spark):
-    return tune(spark.newSession(), few=True)
+    return tune(spark.newSession(), rows=0)
 
 
 def expression_of(text):

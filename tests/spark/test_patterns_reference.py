@@ -27,7 +27,7 @@ WINDOW_SPEC = SlidingWindow(width_ms=20, slide_ms=10)
 
 @pytest.fixture(scope="module")
 def session(spark):
-    session = tune(spark.newSession(), few=True)
+    session = tune(spark.newSession(), rows=0)
     session.conf.set("spark.sql.autoBroadcastJoinThreshold", "-1")
     return session
 

@@ -33,9 +33,9 @@ EXPRESSIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("few", [True, False], ids=["interpreted", "compiled"])
-def test_a_wrong_value_is_an_error_of_its_row(spark, few):
-    session = tune(spark.newSession(), few=few)
+@pytest.mark.parametrize("rows", [0, None], ids=["interpreted", "compiled"])
+def test_a_wrong_value_is_an_error_of_its_row(spark, rows):
+    session = tune(spark.newSession(), rows=rows)
     values = [*NASTY, GOOD]
     frame = session.createDataFrame(pa.table({"?x": [GOOD] * len(values), "?y": values}))
     columns = [term_column(text).alias(text) for text in EXPRESSIONS]

@@ -129,6 +129,13 @@ def test_a_block_tells_of_a_failure_that_nobody_waited_for(bench, service):
     run(until_it_fails)
 
 
+def test_executors_without_python_are_told_of(bench, spark, service, monkeypatch):
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "/nowhere/python")
+    bench.mention((1000, 1), (9000, 2))
+    with pytest.raises(WorkError, match='Cannot run program "/nowhere/python"; N-Triples and'):
+        bench.run(bench.job(stream={"payload": "turtle"}), service)
+
+
 def test_streams_and_services_that_the_job_does_not_have(bench, service):
     with pytest.raises(InputError, match="the job has no service 'bgk'; did you mean 'bkg'"):
         Engine(bench.spark).start(bench.job(), services={"bgk": service})

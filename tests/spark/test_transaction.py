@@ -6,6 +6,7 @@ import pytest
 
 from bestbefore.engine import Engine
 from bestbefore.errors import WorkError
+from bestbefore.spark.hadoop import HadoopStorage
 
 from .conftest import EX
 
@@ -121,11 +122,10 @@ def test_a_batch_takes_three_jobs_however_many_windows_are_due(bench, service, w
     assert len(jobs) == 3
 
 
-def test_state_on_a_hadoop_file_system(bench, service, monkeypatch):
-    import bestbefore.engine.engine as module  # noqa: PLC0415
-    from bestbefore.spark.hadoop import HadoopStorage  # noqa: PLC0415
-
-    monkeypatch.setattr(module, "storage_at", HadoopStorage)
+@pytest.mark.parametrize("put", [frozenset(), frozenset({"file"})], ids=["renamed", "put"])
+def test_state_on_a_hadoop_file_system(bench, service, monkeypatch, put):
+    monkeypatch.setattr("bestbefore.engine.engine.storage_at", HadoopStorage)
+    monkeypatch.setattr("bestbefore.spark.hadoop.PUT_SCHEMES", put)
     bench.mention((1_000, 1), (6_000, 2))
     bench.mention((11_000, 3))
     job = bench.job(checkpoint={"path": f"file://{bench.folder}/remote"})

@@ -55,11 +55,23 @@ def run(
         bool, typer.Option("--follow", help="Keep waiting for more of the stream, until Ctrl-C.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No line per evaluation.")] = False,
+    master: Annotated[
+        str | None,
+        typer.Option(
+            help="The Spark master; spark-submit names it itself.",
+            metavar="URL",
+            show_default="local[*]",
+        ),
+    ] = None,
+    conf: Annotated[
+        list[str] | None,
+        typer.Option("--conf", help="A setting of Spark; repeatable.", metavar="NAME=VALUE"),
+    ] = None,
 ) -> None:
     """Run a job; after a stop or a crash, the same command goes on where it stood."""
     from bestbefore.cli.running import run_job  # noqa: PLC0415 - pyspark takes a second to import
 
-    run_job(job, console=stderr, follow=follow, quiet=quiet)
+    run_job(job, console=stderr, follow=follow, quiet=quiet, master=master, conf=conf or ())
 
 
 @app.command()

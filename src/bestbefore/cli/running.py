@@ -1,27 +1,47 @@
-"""`bestbefore run`: a job on a local Spark session, with a line per evaluation on stderr."""
+"""`bestbefore run`: a job on this machine or a cluster, with a line per evaluation on stderr."""
 
 import signal
 import tempfile
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from threading import Event
 
+from py4j.protocol import Py4JError
 from rich.console import Console
 
 from bestbefore.engine import Engine, Quality, RunningQuery
 from bestbefore.engine.sinks import check_output
+from bestbefore.errors import InputError, WorkError
 from bestbefore.job import load_job
 from bestbefore.job.job import AVAILABLE_NOW, Job, ServiceSettings
 from bestbefore.query import find_warnings
-from bestbefore.spark.session import local_session
+from bestbefore.spark.session import (
+    EVERY_CORE,
+    check_conf,
+    check_master,
+    is_local,
+    is_submitted,
+    open_session,
+)
+from bestbefore.storage import local_path
 from bestbefore.time import format_duration, format_instant
 
 _FOLLOW_TRIGGER = "1s"
 _STEP_S = 0.5
 
 
-def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
+def run_job(
+    path: Path,
+    *,
+    console: Console,
+    follow: bool,
+    quiet: bool,
+    master: str | None = None,
+    conf: Iterable[str] = (),
+) -> None:
     """Run a job until its stream ends, or with `follow` until Ctrl-C."""
+    master, settings = _read_spark_options(master, conf)
     job = load_job(path)
     if follow and job.trigger == AVAILABLE_NOW:
         job = replace(job, trigger=_FOLLOW_TRIGGER)
@@ -36,14 +56,49 @@ def run_job(path: Path, *, console: Console, follow: bool, quiet: bool) -> None:
         console.print(f"{path}: {service.name}: {means}")
         _notice_intervals(service, console)
     console.print("starting Spark …")
-    spark = local_session(log=_spark_log(job))
+    spark = open_session(master=master, conf=settings, log=_spark_log(job))
     # PySpark's own handler would abort the batch that runs.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not is_local(str(spark.sparkContext.master)):
+        _notice_local_folders(job, console)
     running = Engine(spark).start(
         job, on_quality=None if quiet else (lambda record: _show(console, record))
     )
-    _wait(running, console)
-    summarise(console, running)
+    try:
+        _wait(running, console)
+        summarise(console, running)
+        spark.stop()
+    except (Py4JError, ConnectionError):
+        # What ends spark-submit ends its JVM first.
+        raise WorkError("Spark has ended; the same command goes on after the last batch") from None
+
+
+def _read_spark_options(master: str | None, conf: Iterable[str]) -> tuple[str, dict[str, str]]:
+    """The master and the settings that the command line names, checked."""
+    settings = {}
+    for text in conf:
+        name, sign, value = text.partition("=")
+        if not (name and sign):
+            raise InputError(f"--conf {text!r}: write NAME=VALUE, as spark.executor.memory=2g")
+        settings[name] = value
+    if is_submitted():
+        if master or settings:
+            raise InputError(
+                "spark-submit has started this: give --master and --conf to it, before the script"
+            )
+        return EVERY_CORE, {}
+    check_conf(settings)
+    master = master or settings.get("spark.master", EVERY_CORE)
+    check_master(master)
+    return master, settings
+
+
+def _notice_local_folders(job: Job, console: Console) -> None:
+    """Say what must be a shared disk: executors write to their own what the driver then misses."""
+    folders = {"checkpoint.path": job.checkpoint, "sink.path": job.sink.path}
+    local = [f"{key} = {path}" for key, path in folders.items() if path and local_path(path)]
+    if local:
+        console.print(f"{', '.join(local)}: every machine of the cluster must see the same folder")
 
 
 def _notice_intervals(service: ServiceSettings, console: Console) -> None:

@@ -16,7 +16,7 @@ from bestbefore.engine.quality import Quality
 from bestbefore.engine.schedule import due_evaluations, opening, watermark_of, with_intake
 from bestbefore.job import Job
 from bestbefore.spark.buffer import Buffer, Elements, Intake, Limits
-from bestbefore.spark.session import FEW_ROWS, tune
+from bestbefore.spark.session import FEW_ROWS, settings_of
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
 from bestbefore.windows import Due
@@ -36,7 +36,7 @@ class BatchProcessor:
     clock: Clock
     state: State
     _at_hand: dict[str, Elements] = field(default_factory=dict)
-    _tuned: tuple[SparkSession, bool] | None = None
+    _settings: dict[str, str] = field(default_factory=dict)
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Take in, find what is due, answer it, commit; a committed batch is not repeated."""
@@ -45,7 +45,7 @@ class BatchProcessor:
         started = monotonic_s()
         buffer, intake = self._take_in(batch, number)
         few = buffer.elements < FEW_ROWS
-        spark = self._session(batch, few=few)
+        spark = self._session(batch, buffer.elements)
         state = with_intake(self.job, self.state, number, buffer.segments, intake)
         due, state = due_evaluations(self.job, state, lambda: buffer.read(spark, few=few))
         records = list[Quality]()
@@ -57,18 +57,20 @@ class BatchProcessor:
             state = replace(state, reported=state.taken_in) if records else state
         self._commit(state, records)
 
-    def _session(self, batch: DataFrame, *, few: bool) -> SparkSession:
-        """The session of the batch, set up for few or for many rows."""
+    def _session(self, batch: DataFrame, rows: int) -> SparkSession:
+        """The session of the batch, set up for so many rows."""
         spark = batch.sparkSession
-        if self._tuned is None or self._tuned[1] != few:
-            self._tuned = (tune(spark, few=few), few)
+        for key, value in settings_of(spark, rows=rows).items():
+            if self._settings.get(key) != value:
+                spark.conf.set(key, value)
+                self._settings[key] = value
         return spark
 
     def _take_in(self, batch: DataFrame, number: int) -> tuple[Buffer, Intake]:
         """Make the batch's elements durable; what cannot be read is quarantined."""
         # A batch is likely to be as large as the one before.
         expected = self.state.segments[-1].brought if self.state.segments else 0
-        self._session(batch, few=expected < FEW_ROWS)
+        self._session(batch, expected)
         limits = Limits(
             watermark_ms=watermark_of(self.job, self.state),
             horizon_ms=self.clock() + self.job.clock_skew_ms,

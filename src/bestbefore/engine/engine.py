@@ -28,6 +28,9 @@ from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.spark.inbox import Inbox
 from bestbefore.spark.jobs import Planner
+from bestbefore.spark.payloads import python_failure
+from bestbefore.spark.reasons import reason_of
+from bestbefore.spark.session import is_local
 from bestbefore.spark.sources import file_failure
 from bestbefore.spark.static_graphs import StaticTables, read_graphs
 from bestbefore.storage import LocalStorage, Storage
@@ -94,10 +97,9 @@ class RunningQuery:
         cause = self.batches.failure or error
         if isinstance(cause, BestbeforeError):
             return cause
-        if unreadable := file_failure(str(cause)):
-            return unreadable
-        lines = [line for line in str(cause).splitlines() if line.strip()]
-        return WorkError(f"the query stopped: {lines[0] if lines else type(cause).__name__}")
+        if known := file_failure(str(cause)) or python_failure(str(cause)):
+            return known
+        return WorkError(f"the query stopped: {reason_of(str(cause) or type(cause).__name__)}")
 
 
 @dataclass
@@ -213,7 +215,7 @@ class Engine:
 
     def _inbox(self, job: Job, opened: ExitStack) -> Inbox:
         """Where few rows are handed to Spark: on this machine, or where all executors can read."""
-        if not str(self.spark.sparkContext.master).startswith("local"):
+        if not is_local(str(self.spark.sparkContext.master)):
             return Inbox(storage_at(self.spark, f"{job.checkpoint}/inbox"))
         folder = opened.enter_context(TemporaryDirectory(prefix="bestbefore-"))
         return Inbox(LocalStorage(folder, durable=False))

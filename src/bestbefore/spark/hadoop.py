@@ -8,16 +8,20 @@ from pyspark.sql import SparkSession
 
 from bestbefore.storage import LocalStorage, Storage, local_path
 
+# Object stores, where a file appears whole when it is closed, and is renamed by copy and delete.
+PUT_SCHEMES = frozenset({"s3a", "s3", "gs"})
+
 
 class HadoopStorage:
     """Storage below a URI such as `hdfs://…` or `s3a://…`.
 
-    A write goes to a draft that is renamed over the file: atomic on HDFS and local file systems;
-    on an object store a single file appears whole, as a put does.
+    A write goes to a draft that is renamed over the file, in one step on file systems; into an
+    object store it is put at once, which replaces the object in one step.
     """
 
     def __init__(self, spark: SparkSession, root: str) -> None:
         self.root = root.rstrip("/")
+        self._puts = self.root.partition(":")[0] in PUT_SCHEMES
         self._jvm: Any = spark.sparkContext._jvm
         configuration = spark.sparkContext._jsc.hadoopConfiguration()
         root_path = self._path("")
@@ -39,11 +43,15 @@ class HadoopStorage:
             return bytes(stream.readAllBytes())
 
     def write(self, name: str, content: bytes) -> None:
-        """Write beside the file, then rename over it."""
-        target, draft = self._path(name), self._path(f"{name}.{uuid.uuid4().hex}.draft")
-        with closing(self._files.create(draft, True)) as stream:  # noqa: FBT003 - Java has no keywords
-            stream.write(bytearray(content))
-            stream.hsync()
+        """Put the file, or write beside it and rename over it."""
+        target = self._path(name)
+        if self._puts:
+            self._created(target, content).close()
+            return
+        draft = self._path(f"{name}.{uuid.uuid4().hex}.draft")
+        stream = self._created(draft, content)
+        stream.hsync()
+        stream.close()
         self._context.rename(draft, target, self._overwrite)
 
     def names(self, folder: str) -> list[str]:
@@ -57,6 +65,12 @@ class HadoopStorage:
     def delete(self, name: str) -> None:
         """Remove a file or a folder with its content."""
         self._files.delete(self._path(name), True)  # noqa: FBT003
+
+    def _created(self, path: Any, content: bytes) -> Any:  # noqa: ANN401 - Java objects
+        """The open stream of a new file; after a failure it must not be closed, which would put."""
+        stream = self._files.create(path, True)  # noqa: FBT003 - Java has no keywords
+        stream.write(bytearray(content))
+        return stream
 
     def _path(self, name: str) -> Any:  # noqa: ANN401 - a Java object
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.root}/{name}".rstrip("/"))

@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import ArrayType, StructField, StructType
 
+from bestbefore.errors import WorkError
 from bestbefore.rdf.documents import Triple, encoded_triples
 from bestbefore.spark import ntriples
 from bestbefore.spark.columns import EVENT
@@ -33,6 +34,7 @@ _FORMATS = {
 SYNTAX = {payload: kind.name for payload, kind in _FORMATS.items()}
 # The parser goes down recursively, and beyond some thousand levels it takes its process with it.
 _DEEPEST = 500
+_LACKING = re.compile(r"No module named '[\w.]+'|Cannot run program \"[^\"]+\"")
 _LEVELS = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<down>[\[{])|(?P<up>[\]}])', re.DOTALL)
 
 
@@ -57,6 +59,16 @@ def triples_of(document: str | None, payload: Payload, event: int) -> list[Tripl
         return encoded_triples(quads, scope=f"{event & 0xFFFFFFFFFFFFFFFF:X}")
     except (SyntaxError, ValueError):
         return None
+
+
+def python_failure(text: str) -> WorkError | None:
+    """The error of a run whose executors lack Python or a package, if that is what Spark says."""
+    if (found := _LACKING.search(text)) is None:
+        return None
+    return WorkError(
+        f"an executor cannot read the stream's documents: {found[0]}; N-Triples and N-Quads need "
+        "no Python there, the other syntaxes need one with bestbefore and pyoxigraph"
+    )
 
 
 def _is_parsable(document: str, payload: Payload) -> bool:

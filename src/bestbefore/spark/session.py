@@ -1,31 +1,41 @@
-"""The Spark session, set up for many small batches."""
+"""The Spark session: one on this machine or on a cluster, set up for many small batches."""
 
 import os
+import re
+import socket
 import sys
+from collections.abc import Mapping
+from math import ceil
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from bestbefore.errors import WorkError
+from bestbefore.errors import InputError, WorkError
+from bestbefore.spark.reasons import reason_of
 
-_LOCAL = {
-    "spark.ui.enabled": "false",
+EVERY_CORE = "local[*]"
+_DEFAULTS = {
+    "spark.app.name": "bestbefore",
     "spark.ui.showConsoleProgress": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    # Stopping a query inside foreachBatch runs a deeply recursive regular expression.
-    "spark.driver.extraJavaOptions": "-Xss8m",
     # Noting the line of Python behind every column costs more than building the column.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
-    "spark.sql.shuffle.partitions": "2",
     "spark.sql.streaming.minBatchesToRetain": "10",
+}
+# Stopping a query inside foreachBatch runs a deeply recursive regular expression.
+_JVM = {"spark.driver.defaultJavaOptions": "-Xss8m"}
+_ON_THIS_MACHINE = {
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
 }
 FEW_ROWS = 50_000
 """So many rows, and more, are worth more than one task."""
 
+_MANY_ROWS = 1_000_000
 _SMALL_BATCHES = {
     # A batch is small and its shape is known: re-planning it while it runs costs more than it
     # gives, and each of its stages would be a job of its own.
@@ -40,42 +50,144 @@ _SMALL_BATCHES = {
     # A quotient keeps the digits after its point.
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }
+_PARTITIONS = "spark.sql.shuffle.partitions"
+_PYTHON = "spark.pyspark.python"
+_MASTER = re.compile(r"local(-cluster)?(\[.+\])?|spark://.+:\d+(,.+:\d+)*|yarn|k8s://.+")
+_CONNECT_S = 5
 
 
 def local_session(
     *, cores: str = "*", name: str = "bestbefore", log: Path | None = None
 ) -> SparkSession:
-    """A session on this machine; a session that runs already is used as it is.
+    """A session on this machine; a session that runs already is used as it is."""
+    return open_session(master=f"local[{cores}]", conf={"spark.app.name": name}, log=log)
 
-    With `log`, what Spark prints goes to that file and not to the terminal.
+
+def open_session(
+    *,
+    master: str = EVERY_CORE,
+    conf: Mapping[str, str] | None = None,
+    log: Path | None = None,
+) -> SparkSession:
+    """A session with a master, and with `conf` before our defaults.
+
+    A session that runs already is used as it is, and so are the master and the configuration of
+    `spark-submit`. With `log`, what Spark prints goes to that file and not to the terminal.
     """
-    # Python workers must be of this environment, not of whatever python3 is on the path.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    conf = SparkConf().setMaster(f"local[{cores}]").setAppName(name)
-    conf.setAll(list(_LOCAL.items()))
+    if SparkContext._active_spark_context is not None:
+        return SparkSession.builder.getOrCreate()
     try:
-        if log is not None:
-            _launch(conf, log)
-        session = SparkSession.builder.config(conf=conf).getOrCreate()
-    except (PySparkException, OSError) as error:
+        if is_submitted():
+            return _submitted()
+        return _launched(master, conf or {}, log)
+    except (PySparkException, Py4JError, OSError) as error:
         where = f"; see {log}" if log else ""
-        reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise WorkError(f"Spark did not start: {reason}{where}") from None
-    session.sparkContext.setLogLevel("ERROR")
+        raise WorkError(f"Spark did not start: {_reason(error, log)}{where}") from None
+
+
+def is_submitted() -> bool:
+    """Whether this process was started by `spark-submit`, which has chosen master and conf."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def is_local(master: str) -> bool:
+    """Whether the executors of a master are on this machine."""
+    return master.startswith("local")
+
+
+def check_master(master: str) -> None:
+    """Refuse what is no master, and a standalone one that Spark would try to reach for a minute."""
+    if not _MASTER.fullmatch(master):
+        raise InputError(
+            f"unknown master {master!r}: write local[N], spark://HOST:PORT, yarn or "
+            "k8s://https://HOST:PORT"
+        )
+    if not master.startswith("spark://"):
+        return
+    problems = []
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=_CONNECT_S).close()
+        except (OSError, OverflowError) as error:
+            problems.append(getattr(error, "strerror", None) or str(error))
+        else:
+            return
+    raise WorkError(f"the master {master} cannot be reached: {problems[0]}")
+
+
+def check_conf(conf: Mapping[str, str]) -> None:
+    """Refuse settings that Spark would ignore, or that answers rely on being otherwise."""
+    for key, value in conf.items():
+        if not key.startswith("spark."):
+            raise InputError(f"{key} is no setting of Spark: their names begin with 'spark.'")
+        needed = _SMALL_BATCHES.get(key, value)
+        if value.lower() != needed.lower():
+            raise InputError(f"{key} = {value}: every batch is run with {needed}; leave it out")
+
+
+def tune(session: SparkSession, *, rows: int | None = None) -> SparkSession:
+    """Set up a session of one streaming query; the caller's own session is not touched."""
+    for key, value in settings_of(session, rows=rows).items():
+        session.conf.set(key, value)
     return session
 
 
-def tune(session: SparkSession, *, few: bool = False) -> SparkSession:
-    """Set up a session of one streaming query; the caller's own session is not touched.
+def settings_of(session: SparkSession, *, rows: int | None = None) -> dict[str, str]:
+    """What a session is set up with that goes through so many rows.
 
-    With `few` rows to go through, one task does it, without code compiled for it.
+    For few of them code is not compiled.
     """
-    sized = {
+    few = rows is not None and rows < FEW_ROWS
+    return {
+        **_SMALL_BATCHES,
         "spark.sql.codegen.wholeStage": str(not few).lower(),
         "spark.sql.codegen.factoryMode": "NO_CODEGEN" if few else "FALLBACK",
+        _PARTITIONS: _partitions(session.sparkContext, rows),
     }
-    for key, value in {**_SMALL_BATCHES, **sized}.items():
-        session.conf.set(key, value)
+
+
+def _partitions(context: SparkContext, rows: int | None) -> str:
+    """How many tasks share rows after a shuffle: one per core, or as many for each.
+
+    A task has neither few rows nor too many. What the session was started with comes first. It is
+    set for every batch, since Spark puts the number that a checkpoint began with, perhaps on other
+    machines, into the session of its query.
+    """
+    if stated := context._conf.get(_PARTITIONS):
+        return stated
+    cores = context.defaultParallelism
+    if rows is None:
+        return str(cores)
+    rounds = ceil(rows / (cores * _MANY_ROWS))
+    return str(max(1, min(cores * rounds, ceil(rows / FEW_ROWS))))
+
+
+def _submitted() -> SparkSession:
+    """The session of a process that `spark-submit` started, with its logging."""
+    SparkContext._ensure_initialized()
+    conf = SparkConf()
+    for key, value in _DEFAULTS.items():
+        conf.setIfMissing(key, value)
+    return SparkSession.builder.config(conf=conf).getOrCreate()
+
+
+def _launched(master: str, conf: Mapping[str, str], log: Path | None) -> SparkSession:
+    """A session in a JVM of our own."""
+    ours = {**_DEFAULTS, **_JVM, **(_ON_THIS_MACHINE if is_local(master) else {})}
+    settings = {**ours, **conf, "spark.master": master}
+    # PySpark has only the environment to know it from.
+    if python := conf.get(_PYTHON):
+        os.environ["PYSPARK_PYTHON"] = python
+    elif is_local(master):
+        # Python workers must be of this environment, not of whatever python3 is on the path.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    spark_conf = SparkConf().setAll(list(settings.items()))
+    if log is not None:
+        _launch(spark_conf, log)
+    session = SparkSession.builder.config(conf=spark_conf).getOrCreate()
+    if is_local(master):
+        session.sparkContext.setLogLevel("ERROR")
     return session
 
 
@@ -87,3 +199,11 @@ def _launch(conf: SparkConf, log: Path) -> None:
     with log.open("ab") as output:
         gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _reason(error: Exception, log: Path | None) -> str:
+    """Why Spark did not start; where it says only that the JVM ended, from the log."""
+    text = str(error) or type(error).__name__
+    if "JAVA_GATEWAY_EXITED" in text and log is not None and log.exists():
+        text = log.read_text(encoding="utf-8", errors="replace") or text
+    return reason_of(text)

@@ -16,6 +16,7 @@ from bestbefore.errors import InputError
 from bestbefore.rdf.mapping import RowMapping
 from bestbefore.spark.event_lines import EventLines, LineFormat
 from bestbefore.spark.mapped_rows import MALFORMED, MappedColumns, MappedJson
+from bestbefore.spark.reasons import reason_of
 
 RowFormat = Literal["csv", "json", "parquet"]
 ROW_FORMATS: tuple[RowFormat, ...] = get_args(RowFormat)
@@ -176,9 +177,7 @@ def _named_errors(source: str, spark: SparkSession | None = None) -> Iterator[No
                 f"{source}: Spark has no Kafka source; start with its package, "
                 f"PYSPARK_SUBMIT_ARGS='--packages {package} pyspark-shell' bestbefore run …"
             ) from None
-        found = re.search(r"\[[A-Z_.]+\] [^\n]+", text)
-        reason = found[0] if found else text.strip().splitlines()[0]
-        raise InputError(f"{source}: {reason}") from None
+        raise InputError(f"{source}: {reason_of(text)}") from None
 
 
 def file_failure(text: str) -> InputError | None:

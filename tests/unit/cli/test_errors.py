@@ -1,5 +1,6 @@
 """Mistakes in the input: exit code 2 and one clear line, before Spark is started; or a warning."""
 
+import socket
 import sys
 
 import pytest
@@ -110,6 +111,37 @@ def test_a_sink_that_cannot_be_written_is_said_before_anything_is_loaded(bestbef
     assert "sink.format = 'kafka' cannot overwrite a repeated batch: set sink.mode" in line
     line = with_job(bestbefore, '[checkpoint]\npath = "job.toml"\n')
     assert "checkpoint.path = " in line
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--conf", "spark.executor.memory"), "write NAME=VALUE, as spark.executor.memory=2g"),
+        (("--conf", "=2g"), "--conf '=2g': write NAME=VALUE"),
+        (("--conf", "executor.memory=2g"), "executor.memory is no setting of Spark"),
+        (("--conf", "spark.sql.ansi.enabled=true"), "every batch is run with false; leave it out"),
+        (("--master", "cluster:7077"), "unknown master 'cluster:7077': write local[N], spark://"),
+        (("--conf", "spark.master=standalone"), "unknown master 'standalone'"),
+    ],
+)
+def test_settings_of_spark(bestbefore, options, line):
+    assert line in refused(bestbefore("run", "job.toml", *options))
+
+
+def test_a_master_that_does_not_answer(bestbefore):
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        master = f"spark://127.0.0.1:{bound.getsockname()[1]}"
+        code, out, err = bestbefore("run", "job.toml", "--master", master)
+    assert (code, out) == (1, "")
+    (line,) = err.splitlines()
+    assert line == f"bestbefore: the master {master} cannot be reached: Connection refused"
+
+
+def test_spark_submit_has_named_the_master_already(bestbefore, monkeypatch):
+    monkeypatch.setenv("PYSPARK_GATEWAY_PORT", "1")
+    line = refused(bestbefore("run", "job.toml", "--master", "yarn"))
+    assert "spark-submit has started this: give --master and --conf to it" in line
 
 
 def test_usage_errors_are_exit_code_2_too(bestbefore):
