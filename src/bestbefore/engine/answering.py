@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.checkpoint.state import State, batch_name
-from bestbefore.engine.key_statistics import split_statistics
+from bestbefore.engine.key_statistics import split_statistics, told_mappings
 from bestbefore.engine.quality import Answer, Quality, quality_of
 from bestbefore.engine.schedule import opening
 from bestbefore.engine.served_view import ServedView
@@ -26,7 +26,6 @@ from bestbefore.spark.buffer import Buffer
 from bestbefore.spark.columns import EVALUATION, FRESH
 from bestbefore.spark.compiled_query import (
     ANSWER,
-    ELEMENTS_VIEW,
     PREVIOUS_VIEW,
     ROWS_VIEW,
     CompiledQuery,
@@ -34,7 +33,14 @@ from bestbefore.spark.compiled_query import (
     no_previous_rows,
     previous_rows,
 )
-from bestbefore.spark.jobs import Jobs, PlannedJobs, Planner, ViewJobs
+from bestbefore.spark.jobs import (
+    Answers,
+    Given,
+    PlannedAnswers,
+    Planner,
+    ViewJobs,
+    planned_statistics,
+)
 from bestbefore.spark.output_stream import answer_columns, operator_of
 from bestbefore.spark.session import FEW_ROWS
 from bestbefore.spark.sql import quoted
@@ -42,14 +48,8 @@ from bestbefore.spark.static_graphs import StaticTables
 from bestbefore.time import Clock
 from bestbefore.windows import Due, Instants, reported
 
-
-@dataclass(frozen=True)
-class Maintained:
-    """The evaluations that are answered; per service their view slices, and what each did."""
-
-    evaluations: Sequence[int]
-    slices: Sequence[pa.Table]
-    outcomes: Sequence[Sequence[Outcome]]
+Outcomes = Sequence[Sequence[Outcome]]
+"""What maintenance did, per service and evaluation."""
 
 
 @dataclass(frozen=True)
@@ -76,47 +76,51 @@ class Answering:
 
     def answer(
         self, spark: SparkSession, buffer: Buffer, due: Due, *, state: State, few: bool
-    ) -> tuple[list[Quality], Maintained]:
+    ) -> tuple[list[Quality], Outcomes]:
         """Answer what is due and write it; tell the quality of each answer.
 
         With `few` elements one task goes through them. The session knows those that are numbered.
         """
         compiled = self._compiled(spark, due.instants, few=few)
-        planned = self._planned(spark, compiled, buffer, due) if few else None
-        if planned is not None:
-            return self._answered(planned, due, state, few=few)
-        if not self.job.counts_elements:
-            elements = buffer.read(spark, opening_ms=opening(self.job, state), few=few)
-            elements.createOrReplaceTempView(ELEMENTS_VIEW)
-        with closing(ViewJobs(spark, compiled, due, keep=not few or not self._repeats)) as jobs:
-            return self._answered(jobs, due, state, few=few)
+        statistics = None
+        if few and self._plannable:
+            statistics = planned_statistics(self.planner, spark, compiled, buffer, due)
 
-    def _answered(
-        self, jobs: Jobs, due: Due, state: State, *, few: bool
-    ) -> tuple[list[Quality], Maintained]:
-        maintained = self._maintain(jobs.statistics(), due, state)
-        jobs.give(maintained.slices, maintained.evaluations)
-        if isinstance(jobs, ViewJobs) and self.compares:
-            with self._compared(jobs, maintained, state):
-                figures = self._write(jobs, state.batch, few=few)
-        else:
-            figures = self._write(jobs, state.batch, few=few)
-        return self._qualities(figures, due, maintained), maintained
+        def bind() -> None:
+            read = partial(buffer.read, spark, opening_ms=opening(self.job, state), few=few)
+            views.bind(None if self.job.counts_elements else read())
 
-    def _planned(
-        self, spark: SparkSession, compiled: CompiledQuery, buffer: Buffer, due: Due
-    ) -> PlannedJobs | None:
-        """The jobs by plans that were made before, if that is possible."""
-        if not self._repeats or self.compares or self.job.counts_elements:
+        keep = not few or not self._repeats
+        with closing(ViewJobs(spark, compiled, due, keep=keep)) as views:
+            if planned := statistics is not None:
+                given, outcomes = self._maintain(statistics, due, state, compiled)
+            else:
+                bind()
+                given, outcomes = self._maintain(views.statistics(), due, state, compiled)
+            figures = self._by_plan(views, given, state.batch, few=few)
+            if figures is None:
+                if planned:
+                    bind()
+                views.give(given)
+                with self._compared(views, given, state):
+                    figures = self._write(views, state.batch, few=few)
+        return self._qualities(figures, due, given, outcomes), outcomes
+
+    def _by_plan(
+        self, views: ViewJobs, given: Given, batch: int, *, few: bool
+    ) -> dict[int, dict[str, Any]] | None:
+        """Run job B by a plan made before, if it has few rows and all of them are here."""
+        told = all(service is not None for service in views.compiled.told)
+        if not self._plannable or not (few or told) or given.rows >= FEW_ROWS:
             return None
-        shift = PlannedJobs.shift_of(due)
-        numbers = range(due.first - shift, due.last - shift + 1)
-        plans = self.planner.plans(spark, compiled, due.instants, numbers)
-        if plans is None:
-            return None
-        jobs = PlannedJobs(self.planner.inbox, plans, due, shift)
-        jobs.put_elements(buffer)
-        return jobs
+        compiled = self._compiled(views.spark, views.due.instants, few=True)
+        planned = PlannedAnswers(self.planner, views.spark, compiled, views.due)
+        return self._write(planned, batch, few=True) if planned.give(given) else None
+
+    @property
+    def _plannable(self) -> bool:
+        """Whether plans that were made before can answer."""
+        return self._repeats and not self.compares and not self.job.counts_elements
 
     @cached_property
     def _repeats(self) -> bool:
@@ -148,14 +152,17 @@ class Answering:
         return self._statements[instants, few]
 
     @contextmanager
-    def _compared(self, jobs: ViewJobs, maintained: Maintained, state: State) -> Iterator[None]:
+    def _compared(self, jobs: ViewJobs, given: Given, state: State) -> Iterator[None]:
         """The tables of ISTREAM and DSTREAM: the rows, and those of the last answer before.
 
         Those of the last evaluation are kept after the others were used, since then they are known.
         """
+        if not self.compares:
+            yield
+            return
         columns = answer_columns(jobs.compiled.rows.columns)
-        if state.answered and maintained.evaluations:
-            jobs.parameters["previous"] = previous_rows(maintained.evaluations[0])
+        if state.answered and given.evaluations:
+            jobs.parameters["previous"] = previous_rows(given.evaluations[0])
             previous = jobs.spark.read.parquet(f"{self.folder}/{state.answered}")
             previous.toDF(*columns).createOrReplaceTempView(PREVIOUS_VIEW)
         else:
@@ -164,14 +171,16 @@ class Answering:
         rows.createOrReplaceTempView(ROWS_VIEW)
         try:
             yield
-            if maintained.evaluations:
-                last = rows.filter(f"{EVALUATION} = {maintained.evaluations[-1]}")
+            if given.evaluations:
+                last = rows.filter(f"{EVALUATION} = {given.evaluations[-1]}")
                 written = last.select(*quoted(columns)).write.mode("overwrite")
                 written.parquet(f"{self.folder}/{batch_name(state.batch)}")
         finally:
             rows.unpersist()
 
-    def _maintain(self, collected: pa.Table, due: Due, state: State) -> Maintained:
+    def _maintain(
+        self, collected: pa.Table, due: Due, state: State, compiled: CompiledQuery
+    ) -> tuple[Given, Outcomes]:
         """Choose the evaluations that are answered, and maintain the view of each service."""
         statistics = split_statistics(collected, self.job.plan)
         numbers = reported(
@@ -190,9 +199,13 @@ class Answering:
             )
             for served, table in zip(self.served, statistics.services, strict=True)
         ]
-        return Maintained(numbers, [cut for cut, _ in done], [outcomes for _, outcomes in done])
+        told = [
+            None if service is None else told_mappings(statistics.services[service], numbers)
+            for service in compiled.told
+        ]
+        return Given([cut for cut, _ in done], told, numbers), [outcomes for _, outcomes in done]
 
-    def _write(self, jobs: Jobs, batch: int, *, few: bool) -> dict[int, dict[str, Any]]:
+    def _write(self, jobs: Answers, batch: int, *, few: bool) -> dict[int, dict[str, Any]]:
         """Write the answers; the figures of each come out of the same Spark job.
 
         Answers are likely to have as many rows as those before; few are collected and written here.
@@ -203,21 +216,21 @@ class Answering:
         self._rows["before"] = sum(row["count"] for row in figures.values())
         return figures
 
-    def _written(self, jobs: Jobs, batch: int, *, few: bool) -> dict[int, dict[str, Any]]:
+    def _written(self, jobs: Answers, batch: int, *, few: bool) -> dict[int, dict[str, Any]]:
         if few and isinstance(self.sink, LineSink):
             table = jobs.lines().sort_by(EVALUATION)
             self.sink.write_lines(table["line"].to_pylist(), batch)
             return {row[EVALUATION]: row for row in table.drop_columns(["line"]).to_pylist()}
         observation = Observation()
         figures = F.collect_list(F.struct(EVALUATION, "count", FRESH)).alias("figures")
-        self.sink(jobs.answers().observe(observation, figures).select(*ANSWER), batch)
+        self.sink(jobs.frame().observe(observation, figures).select(*ANSWER), batch)
         return {row[EVALUATION]: row.asDict() for row in observation.get["figures"]}
 
     def _qualities(
-        self, figures: dict[int, dict[str, Any]], due: Due, maintained: Maintained
+        self, figures: dict[int, dict[str, Any]], due: Due, given: Given, outcomes: Outcomes
     ) -> list[Quality]:
         records = []
-        for number, evaluation in enumerate(maintained.evaluations):
+        for number, evaluation in enumerate(given.evaluations):
             answer = Answer(
                 evaluation=evaluation,
                 at=due.timeline.at(evaluation),
@@ -226,7 +239,7 @@ class Answering:
                 fresh=figures[evaluation][FRESH],
                 written_ms=self.clock(),
             )
-            services = zip(self.served, maintained.outcomes, strict=True)
-            done = [(served.job, outcomes[number]) for served, outcomes in services]
+            services = zip(self.served, outcomes, strict=True)
+            done = [(served.job, of_service[number]) for served, of_service in services]
             records.append(quality_of(answer, done))
         return records

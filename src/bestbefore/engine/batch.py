@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import DataFrame, SparkSession
 
 from bestbefore.checkpoint.state import Commits, State, batch_name
-from bestbefore.engine.answering import Answering, Maintained
+from bestbefore.engine.answering import Answering, Outcomes
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.schedule import due_evaluations, opening, watermark_of, with_intake
 from bestbefore.job import Job
@@ -51,8 +51,8 @@ class BatchProcessor:
         records = list[Quality]()
         if due is not None:
             state = self._begun(state, due)
-            records, maintained = self.answering.answer(spark, buffer, due, state=state, few=few)
-            state = self._settled(state, due, records, maintained)
+            records, outcomes = self.answering.answer(spark, buffer, due, state=state, few=few)
+            state = self._settled(state, due, records, outcomes)
             records = _completed(records, state, due, seconds=monotonic_s() - started)
             state = replace(state, reported=state.taken_in) if records else state
         self._commit(state, records)
@@ -92,17 +92,15 @@ class BatchProcessor:
             served.view.begin(begun_ms)
         return replace(state, begun_ms=begun_ms)
 
-    def _settled(
-        self, state: State, due: Due, records: list[Quality], maintained: Maintained
-    ) -> State:
+    def _settled(self, state: State, due: Due, records: list[Quality], outcomes: Outcomes) -> State:
         """The state after the answers: what is no longer needed is let go."""
         state = replace(state, next_evaluation=due.last + 1)
         opening_ms = opening(self.job, state)
         assert opening_ms is not None  # noqa: S101 - there was an evaluation
         buffer = self._buffer(state).without_before(opening_ms)
         views = {
-            served.job.name: served.settle(state.batch, state.view(served.job.name), outcomes)
-            for served, outcomes in zip(self.answering.served, maintained.outcomes, strict=True)
+            served.job.name: served.settle(state.batch, state.view(served.job.name), done)
+            for served, done in zip(self.answering.served, outcomes, strict=True)
         }
         keeps = self.answering.compares and records
         return replace(

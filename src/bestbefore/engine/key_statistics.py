@@ -10,7 +10,7 @@ from bestbefore.arrays import Integers
 from bestbefore.maintenance import WindowUnits
 from bestbefore.maintenance.window_units import units_of_keys, units_of_links
 from bestbefore.query import QueryPlan
-from bestbefore.spark.columns import MAPPINGS, RANGE, REMAINING, column_of
+from bestbefore.spark.columns import EVALUATION, MAPPINGS, RANGE, REMAINING, column_of
 from bestbefore.spark.window_mappings import REPORTED, SERVICE, key_column
 from bestbefore.view import LocalView
 from bestbefore.view.links import distinct_keys
@@ -82,6 +82,26 @@ def split_statistics(table: pa.Table, plan: QueryPlan) -> Statistics:
         np.unique(_spread(first[rows], last[rows])[0]).tolist() for rows in found
     )
     return Statistics(non_empty, reported, services)
+
+
+def told_mappings(table: pa.Table, evaluations: Sequence[int]) -> pa.Table:
+    """The mappings that a service's statistics tell, counted by evaluation and join key."""
+    keys = [column for column in table.column_names if column not in (*RANGE, REMAINING, MAPPINGS)]
+    _, row_key = distinct_keys([table[column] for column in keys])
+    _, sample = np.unique(row_key, return_index=True)
+    evaluation, row, _ = _spread(*(table[name].to_numpy() for name in RANGE))
+    answered = np.isin(evaluation, np.asarray(evaluations, dtype=np.int64))
+    evaluation, row = evaluation[answered], row[answered]
+    code, inverse = np.unique(evaluation * len(sample) + row_key[row], return_inverse=True)
+    count = np.bincount(inverse, weights=table[MAPPINGS].to_numpy()[row], minlength=len(code))
+    rows = sample[code % max(1, len(sample))]
+    return pa.table(
+        {
+            EVALUATION: code // max(1, len(sample)),
+            MAPPINGS: count.astype(np.int64),
+            **{column: table[column].take(pa.array(rows)) for column in keys},
+        }
+    )
 
 
 def _spread(first: Integers, last: Integers) -> tuple[Integers, Integers, Integers]:

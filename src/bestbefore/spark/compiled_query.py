@@ -8,17 +8,25 @@ the mappings of each clause, the slice of each view.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from bestbefore.query import ContinuousQuery, OutputOperator, QueryPlan, ServicePlan
+from bestbefore.query import ContinuousQuery, OutputOperator, QueryPlan, ServicePlan, WindowPlan
 from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.answers import DUE, answer_rows, evaluations
-from bestbefore.spark.columns import EVALUATION, FRESH, STREAM, TIME, TRIPLE, column_of
+from bestbefore.spark.columns import (
+    EVALUATION,
+    FRESH,
+    MAPPINGS,
+    STREAM,
+    TIME,
+    TRIPLE,
+    column_of,
+)
 from bestbefore.spark.content import WindowContents, gathered
 from bestbefore.spark.output_stream import answer_columns, operator_of, to_stream
 from bestbefore.spark.patterns import Dataset, compile_solutions
 from bestbefore.spark.relation import Relation, Statement
 from bestbefore.spark.sql import NO_TERM, parameter
 from bestbefore.spark.static_graphs import default_graph, named_graphs
-from bestbefore.spark.window_mappings import key_statistics, window_mappings
+from bestbefore.spark.window_mappings import key_statistics, telling_service, window_mappings
 from bestbefore.windows import Instants, ReportStrategy
 
 ELEMENTS_VIEW, DUE_VIEW = "elements", "due"
@@ -32,8 +40,11 @@ class CompiledQuery:
     """The statements of a query's jobs.
 
     `rows` are those of the answers, up to the output operator; `lines` are the answers as JSON.
+    Where the key statistics of a service tell all of a window's mappings, job B takes them from
+    there: `told` has that service, or None, for each window.
     """
 
+    told: tuple[int | None, ...]
     mappings: tuple[Statement, ...]
     statistics: Statement
     rows: Statement
@@ -44,6 +55,11 @@ class CompiledQuery:
 def mappings_view(window: int) -> str:
     """The view of a WINDOW clause's mappings."""
     return f"mappings{window}"
+
+
+def told_view(window: int) -> str:
+    """The view of a WINDOW clause's mappings as the key statistics told them."""
+    return f"told{window}"
 
 
 def slice_view(service: int) -> str:
@@ -76,8 +92,12 @@ def compile_query(
     due = Relation(DUE, ("SELECT * FROM ", parameter("due")))
     if together:
         due = gathered(due)
+    told = tuple(telling_service(window, plan) for window in plan.windows)
     dataset = Dataset(
-        windows=[one.by_evaluation() for one in kept],
+        windows=[
+            one.by_evaluation() if service is None else _told(window, contents)
+            for window, one, service in zip(plan.windows, kept, told, strict=True)
+        ],
         services=[_slice(service, contents) for service in plan.services],
         origin=lambda: due,
     )
@@ -87,6 +107,7 @@ def compile_query(
     rows = answer_rows(compile_solutions(plan.around, dataset).relation, query.form, contents)
     answers = evaluations(_streamed(query, rows, due), due, contents)
     return CompiledQuery(
+        told=told,
         mappings=tuple(one.relation.statement() for one in found),
         statistics=key_statistics(plan, contents, kept, report).statement(),
         rows=rows.statement(),
@@ -98,6 +119,13 @@ def compile_query(
             }
         ).statement(),
     )
+
+
+def _told(window: WindowPlan, contents: WindowContents) -> Relation:
+    """The mappings of a WINDOW clause as the key statistics told them."""
+    variables = [column_of(variable.name) for variable in window.outputs]
+    table = Relation.table(told_view(window.number), (EVALUATION, MAPPINGS, *variables))
+    return contents.spread_by(table, EVALUATION, *variables)
 
 
 def _slice(service: ServicePlan, contents: WindowContents) -> Relation:

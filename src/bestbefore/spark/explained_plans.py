@@ -10,7 +10,7 @@ from pyspark.sql.types import StructType
 from bestbefore.query import ContinuousQuery, OutputOperator, QueryPlan, ServicePlan
 from bestbefore.query.continuous import CountWindow, NamedWindow, TimeWindow
 from bestbefore.spark.answers import DUE
-from bestbefore.spark.columns import ELEMENTS, EVALUATION, FRESH, TRIPLE, column_of
+from bestbefore.spark.columns import ELEMENTS, EVALUATION, FRESH, MAPPINGS, TRIPLE, column_of
 from bestbefore.spark.compiled_query import (
     ELEMENTS_VIEW,
     ROWS_VIEW,
@@ -18,6 +18,7 @@ from bestbefore.spark.compiled_query import (
     mappings_view,
     no_previous_rows,
     slice_view,
+    told_view,
 )
 from bestbefore.spark.content import bounds_of
 from bestbefore.spark.output_stream import answer_columns, operator_of
@@ -70,6 +71,10 @@ def _register(session: SparkSession, query: ContinuousQuery, plan: QueryPlan) ->
     _view(session, ELEMENTS_VIEW, ELEMENTS)
     for service in plan.services:
         _view(session, slice_view(service.number), _slice_schema(service))
+    for window in plan.windows:
+        texts = _texts(column_of(variable.name) for variable in window.outputs)
+        told = ", ".join(filter(None, (f"{EVALUATION} BIGINT, {MAPPINGS} BIGINT", texts)))
+        _view(session, told_view(window.number), told)
     if query.default_graphs or query.named_graphs:
         _view(session, DEFAULT_GRAPH, _texts(TRIPLE))
         _view(session, NAMED_GRAPHS, _texts(("g", *TRIPLE)))

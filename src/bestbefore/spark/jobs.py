@@ -1,7 +1,7 @@
 """The two jobs of a batch: the compiled statements, bound to its elements, slices and due windows.
 
-Most batches bring few elements; then the statements are planned once and run again and again
-(`PlannedJobs`). What cannot be planned before, and many elements, are bound as temporary views.
+Most jobs have few rows to go through; then their statements are planned once and run again and
+again. What cannot be planned before, and many rows, are bound as temporary views (`ViewJobs`).
 """
 
 from collections.abc import Sequence
@@ -17,38 +17,54 @@ from pyspark.sql import DataFrame, SparkSession
 from bestbefore.query import QueryPlan
 from bestbefore.spark.answers import DUE, due_rows, due_table
 from bestbefore.spark.buffer import Buffer
-from bestbefore.spark.columns import ELEMENTS, EVALUATION, EVENT, FRESH, RANGE, column_of
+from bestbefore.spark.columns import ELEMENTS, EVALUATION, EVENT, FRESH, MAPPINGS, RANGE, column_of
 from bestbefore.spark.compiled_query import (
     DUE_VIEW,
     ELEMENTS_VIEW,
     CompiledQuery,
     mappings_view,
     slice_view,
+    told_view,
 )
 from bestbefore.spark.content import bounds_of
 from bestbefore.spark.inbox import Inbox, is_reusable, json_rows
-from bestbefore.windows import Due, Instants
+from bestbefore.spark.output_stream import NEXT
+from bestbefore.spark.relation import Statement
+from bestbefore.windows import Due
 
-_MOST_PLANS = 16
+_MOST_PLANS = 32
 
 
-class Jobs(Protocol):
-    """Job A and job B of a batch."""
+@dataclass(frozen=True)
+class Given:
+    """What job B is given: view slices, mappings that statistics told, evaluations to answer."""
 
-    def statistics(self) -> pa.Table:
-        """Job A: the key statistics of the due windows."""
-        ...
+    slices: Sequence[pa.Table]
+    told: Sequence[pa.Table | None]
+    evaluations: Sequence[int]
 
-    def give(self, slices: Sequence[pa.Table], evaluations: Sequence[int]) -> None:
-        """Tell job B the view slices, and which evaluations are answered."""
-        ...
+    @property
+    def tables(self) -> dict[str, pa.Table]:
+        """The tables by their views."""
+        slices = {slice_view(number): table for number, table in enumerate(self.slices)}
+        told = {told_view(number): one for number, one in enumerate(self.told) if one is not None}
+        return slices | told
+
+    @property
+    def rows(self) -> int:
+        """How many rows they have."""
+        return sum(table.num_rows for table in self.tables.values())
+
+
+class Answers(Protocol):
+    """Job B of a batch."""
 
     def lines(self) -> pa.Table:
-        """Job B: the answers as lines of JSON, with their figures."""
+        """The answers as lines of JSON, with their figures."""
         ...
 
-    def answers(self) -> DataFrame:
-        """Job B, to be run by a sink: the answers with their figures."""
+    def frame(self) -> DataFrame:
+        """The answers with their figures, to be run by a sink."""
         ...
 
 
@@ -56,7 +72,7 @@ class Jobs(Protocol):
 class ViewJobs:
     """The jobs over temporary views that are made for the batch.
 
-    With `keep` the mappings that job A finds are kept for job B, until `close`.
+    With `keep` the mappings that job A finds, and job B needs, are kept until `close`.
     """
 
     spark: SparkSession
@@ -66,27 +82,33 @@ class ViewJobs:
     parameters: dict[str, str] = field(default_factory=dict)
     _kept: ExitStack = field(default_factory=ExitStack)
 
-    def statistics(self) -> pa.Table:
-        """Job A: the key statistics of the due windows."""
+    def bind(self, elements: DataFrame | None) -> None:
+        """Let the session know the elements, unless it does, and the mappings in them."""
+        if elements is not None:
+            elements.createOrReplaceTempView(ELEMENTS_VIEW)
         self.parameters |= bounds_of(self.due.instants, self.due.first, self.due.last)
-        for number, statement in enumerate(self.compiled.mappings):
+        told = zip(self.compiled.mappings, self.compiled.told, strict=True)
+        for number, (statement, service) in enumerate(told):
             mappings = statement.on(self.spark, self.parameters)
-            if self.keep:
+            if self.keep and service is None:
                 self._kept.callback(mappings.persist().unpersist)
             mappings.createOrReplaceTempView(mappings_view(number))
+
+    def statistics(self) -> pa.Table:
+        """Job A: the key statistics of the due windows."""
         return self.compiled.statistics.on(self.spark, self.parameters).toArrow()
 
-    def give(self, slices: Sequence[pa.Table], evaluations: Sequence[int]) -> None:
-        """Tell job B the view slices, and which evaluations are answered."""
-        for number, cut in enumerate(slices):
-            self.spark.createDataFrame(cut).createOrReplaceTempView(slice_view(number))
-        self.parameters["due"] = due_rows(evaluations, self.due.timeline)
+    def give(self, given: Given) -> None:
+        """Tell job B its tables."""
+        for view, table in given.tables.items():
+            self.spark.createDataFrame(table).createOrReplaceTempView(view)
+        self.parameters["due"] = due_rows(given.evaluations, self.due.timeline)
 
     def lines(self) -> pa.Table:
         """Job B: the answers as lines of JSON, with their figures."""
         return self.compiled.lines.on(self.spark, self.parameters).toArrow()
 
-    def answers(self) -> DataFrame:
+    def frame(self) -> DataFrame:
         """Job B, to be run by a sink: the answers with their figures."""
         return self.compiled.answers.on(self.spark, self.parameters)
 
@@ -95,111 +117,126 @@ class ViewJobs:
         self._kept.close()
 
 
-@dataclass(frozen=True)
-class Plans:
-    """The planned jobs for one number of due windows, and what job B is for other sinks."""
-
-    statistics: DataFrame
-    lines: DataFrame
-    answers: DataFrame
-
-
 @dataclass
 class Planner:
-    """Plans of a query's jobs over an inbox, made when they are first needed.
+    """Plans of a query's statements over an inbox, made when they are first needed.
 
     A plan is for windows by their distance to the first due one, so that it fits any batch in which
-    as many windows are due. `usable` turns false when Spark's plans turn out to keep results.
+    as many windows are due. `usable` turns false when a plan turns out to keep results.
     """
 
     inbox: Inbox
     plan: QueryPlan
     usable: bool = True
-    _plans: dict[tuple[Instants, int, int], Plans] = field(default_factory=dict)
+    _plans: dict[tuple[Statement, str], DataFrame] = field(default_factory=dict)
 
-    def plans(
-        self, spark: SparkSession, compiled: CompiledQuery, instants: Instants, numbers: range
-    ) -> Plans | None:
-        """The plans for windows of these numbers, None if there can be none."""
-        first, last = numbers[0], numbers[-1]
-        key = (instants, first, last)
+    def frame(
+        self, spark: SparkSession, compiled: CompiledQuery, statement: Statement, due: "Shifted"
+    ) -> DataFrame | None:
+        """A statement planned for the due windows, None if that is not possible."""
+        key = (statement, "" if _fits_all(compiled, statement) else due.parameters["bounds"])
         if key not in self._plans and self.usable:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
-            found = self._planned(spark, compiled, bounds_of(instants, first, last))
-            self.usable = is_reusable(found.statistics) and is_reusable(found.lines)
-            self._plans[key] = found
+            self._register(spark, compiled, due.parameters)
+            self._plans[key] = statement.on(spark, {**due.parameters, "due": DUE_VIEW})
+            self.usable = is_reusable(self._plans[key])
         return self._plans[key] if self.usable else None
 
-    def _planned(
+    def _register(
         self, spark: SparkSession, compiled: CompiledQuery, parameters: dict[str, str]
-    ) -> Plans:
+    ) -> None:
+        """Let a session know the tables of the inbox."""
         elements = {one.name: one.dataType.simpleString() for one in ELEMENTS.fields}
         del elements[EVENT]
-        self.inbox.register(spark, ELEMENTS_VIEW, elements)
-        self.inbox.register(spark, DUE_VIEW, dict.fromkeys(DUE, "BIGINT"))
+        tables = {ELEMENTS_VIEW: elements, DUE_VIEW: dict.fromkeys(DUE, "BIGINT")}
         for service in self.plan.services:
-            variables = [column_of(variable.name) for variable in service.variables]
-            columns = {EVALUATION: "BIGINT", FRESH: "DOUBLE", **dict.fromkeys(variables, "STRING")}
-            self.inbox.register(spark, slice_view(service.number), columns)
-        parameters = {**parameters, "due": DUE_VIEW}
+            own = {EVALUATION: "BIGINT", FRESH: "DOUBLE"}
+            texts = {column_of(variable.name): "STRING" for variable in service.variables}
+            tables[slice_view(service.number)] = own | texts
+        for window in self.plan.windows:
+            own = {EVALUATION: "BIGINT", MAPPINGS: "BIGINT"}
+            texts = {column_of(variable.name): "STRING" for variable in window.outputs}
+            tables[told_view(window.number)] = own | texts
+        for view, columns in tables.items():
+            self.inbox.register(spark, view, columns)
         for number, statement in enumerate(compiled.mappings):
-            frame = statement.on(spark, parameters)
-            frame.createOrReplaceTempView(mappings_view(number))
-        return Plans(
-            compiled.statistics.on(spark, parameters),
-            compiled.lines.on(spark, parameters),
-            compiled.answers.on(spark, parameters),
-        )
+            statement.on(spark, parameters).createOrReplaceTempView(mappings_view(number))
+
+
+def _fits_all(compiled: CompiledQuery, statement: Statement) -> bool:
+    """Whether a statement is the same whatever windows are due: it looks at no element."""
+    told = all(service is not None for service in compiled.told)
+    return told and statement != compiled.statistics and not statement.has_parameter("bounds")
 
 
 @dataclass(frozen=True)
-class PlannedJobs:
-    """The jobs by plans that were made before, over the files of an inbox.
+class Shifted:
+    """The due windows by numbers that are the same whenever as many are due."""
 
-    `shift` is what evaluations are told less in there.
-    """
-
-    inbox: Inbox
-    plans: Plans
     due: Due
-    shift: int
 
-    @staticmethod
-    def shift_of(due: Due) -> int:
-        """How far evaluations can be shifted so that windows fall on the same instants."""
-        windows = range(len(due.instants.windows))
-        period = lcm(*(due.instants.stride(window) for window in windows))
-        return due.first // period * period
+    @property
+    def by(self) -> int:
+        """How far evaluations are shifted: as far as windows fall on the same instants."""
+        instants = self.due.instants
+        period = lcm(*(instants.stride(window) for window in range(len(instants.windows))))
+        return self.due.first // period * period
 
-    def put_elements(self, buffer: Buffer) -> None:
-        """Tell job A the elements."""
-        base = self.shift * self.due.instants.step_ms
-        self.inbox.put(ELEMENTS_VIEW, buffer.json_parts(), base=base)
+    @property
+    def parameters(self) -> dict[str, str]:
+        """The parameters of statements about these windows."""
+        return bounds_of(self.due.instants, self.due.first - self.by, self.due.last - self.by)
 
-    def statistics(self) -> pa.Table:
-        """Job A: the key statistics of the due windows."""
-        found = self.plans.statistics.toArrow()
-        return _shifted(found, RANGE, self.shift)
 
-    def give(self, slices: Sequence[pa.Table], evaluations: Sequence[int]) -> None:
-        """Tell job B the view slices, and which evaluations are answered."""
-        for number, cut in enumerate(slices):
-            rows = json_rows(_shifted(cut, (EVALUATION,), -self.shift))
-            self.inbox.put(slice_view(number), [rows])
-        due = due_table(evaluations, self.due.timeline)
-        self.inbox.put(DUE_VIEW, [json_rows(_shifted(due, (EVALUATION, "next"), -self.shift))])
+def planned_statistics(
+    planner: Planner, spark: SparkSession, compiled: CompiledQuery, buffer: Buffer, due: Due
+) -> pa.Table | None:
+    """Job A by a plan that was made before, None if there can be none."""
+    shifted = Shifted(due)
+    frame = planner.frame(spark, compiled, compiled.statistics, shifted)
+    if frame is None:
+        return None
+    base = shifted.by * due.instants.step_ms
+    planner.inbox.put(ELEMENTS_VIEW, buffer.json_parts(), base=base)
+    return _moved(frame.toArrow(), RANGE, shifted.by)
+
+
+@dataclass(frozen=True)
+class PlannedAnswers:
+    """Job B by plans that were made before."""
+
+    planner: Planner
+    spark: SparkSession
+    compiled: CompiledQuery
+    due: Due
+
+    def give(self, given: Given) -> bool:
+        """Tell job B its tables; False if there can be no plan."""
+        shifted = Shifted(self.due)
+        if self.planner.frame(self.spark, self.compiled, self.compiled.lines, shifted) is None:
+            return False
+        due = {DUE_VIEW: due_table(given.evaluations, self.due.timeline)}
+        for view, table in {**given.tables, **due}.items():
+            numbers = [name for name in (EVALUATION, NEXT) if name in table.column_names]
+            self.planner.inbox.put(view, [json_rows(_moved(table, numbers, -shifted.by))])
+        return True
 
     def lines(self) -> pa.Table:
-        """Job B: the answers as lines of JSON, with their figures."""
-        return self.plans.lines.toArrow()
+        """The answers as lines of JSON, with their figures."""
+        return self._planned(self.compiled.lines).toArrow()
 
-    def answers(self) -> DataFrame:
-        """Job B, to be run by a sink: the answers with their figures."""
-        return self.plans.answers
+    def frame(self) -> DataFrame:
+        """The answers with their figures, to be run by a sink."""
+        return self._planned(self.compiled.answers)
+
+    def _planned(self, statement: Statement) -> DataFrame:
+        frame = self.planner.frame(self.spark, self.compiled, statement, Shifted(self.due))
+        assert frame is not None  # noqa: S101 - `give` has found that there is a plan
+        return frame
 
 
-def _shifted(table: pa.Table, columns: Sequence[str], by: int) -> pa.Table:
+def _moved(table: pa.Table, columns: Sequence[str], by: int) -> pa.Table:
     for column in columns:
         moved = pc.add(table[column], by)
         table = table.set_column(table.column_names.index(column), column, moved)

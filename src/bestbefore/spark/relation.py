@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from bestbefore.spark.sql import aliased, name, quoted, with_parameters
+from bestbefore.spark.sql import aliased, name, parameter, quoted, with_parameters
 
 How = Literal["inner", "left_outer", "left_semi", "left_anti", "cross"]
 
@@ -143,6 +143,10 @@ class Statement:
     text: str
     columns: tuple[str, ...]
     made: tuple[Maker, ...] = ()
+
+    def has_parameter(self, title: str) -> bool:
+        """Whether the text has a place for a parameter."""
+        return parameter(title) in self.text
 
     def on(self, spark: SparkSession, parameters: Mapping[str, str]) -> DataFrame:
         """The rows as a DataFrame of a session that knows the tables."""

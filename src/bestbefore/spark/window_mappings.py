@@ -132,6 +132,14 @@ def key_statistics(
     return union_all([*parts, *_reported(plan, contents, report)])
 
 
+def telling_service(window: WindowPlan, plan: QueryPlan) -> int | None:
+    """The service whose key statistics tell all that is known of a window's mappings, if one is."""
+    for service in plan.services:
+        if _only_window(service) == window.number and set(service.join_key) == {*window.outputs}:
+            return service.number
+    return None
+
+
 def _only_window(service: ServicePlan) -> int | None:
     """The WINDOW clause that alone binds the join key of a service, if one does."""
     return service.bound_by.number if isinstance(service.bound_by, Window) else None
