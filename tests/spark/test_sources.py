@@ -335,7 +335,7 @@ def test_without_the_kafka_package_the_error_names_it(spark, tmp_path):
     package = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark.version}"
     assert str(caught.value) == (
         "the stream of format 'kafka': Spark has no Kafka source; start with its package, "
-        f"PYSPARK_SUBMIT_ARGS='--packages {package} pyspark-shell' bestbefore run …"
+        f"bestbefore run … --conf spark.jars.packages={package}"
     )
 
 

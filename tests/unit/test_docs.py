@@ -50,6 +50,17 @@ def test_the_page_on_the_job_file_shows_a_job(tmp_path):
     assert read_job(wanted, folder=tmp_path).services[0].client.page_rows == 5000
 
 
+def test_the_page_on_clusters_shows_where_a_job_keeps_its_state(tmp_path):
+    (paths,) = blocks("docs/cluster.md", "toml")
+    paths = tomllib.loads(paths)
+    paths["query"] = {"text": blocks("README.md", "sparql")[0]}
+    read = read_job({**paths, "services": {"bkg": {}}}, folder=tmp_path)
+    written = {read.checkpoint, read.sink.path, read.sink.quality, read.streams[0].source.path}
+    assert written == {
+        f"s3a://my-bucket/{name}" for name in ("checkpoint", "answers", "quality", "mentions")
+    }
+
+
 @pytest.mark.parametrize("number", range(4))
 def test_the_page_on_streams_shows_streams(tmp_path, number):
     streams = tomllib.loads(blocks("docs/sources.md", "toml")[number])
@@ -116,6 +127,7 @@ def test_every_command_is_documented_as_it_is():
         "docs/policies.md",
         "docs/simulation.md",
         "docs/queries.md",
+        "docs/cluster.md",
         "CONTRIBUTING.md",
         "ARCHITECTURE.md",
     ],

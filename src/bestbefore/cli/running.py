@@ -95,7 +95,8 @@ def _read_spark_options(master: str | None, conf: Iterable[str]) -> tuple[str, d
 
 def _notice_local_folders(job: Job, console: Console) -> None:
     """Say what must be a shared disk: executors write to their own what the driver then misses."""
-    folders = {"checkpoint.path": job.checkpoint, "sink.path": job.sink.path}
+    sink = None if job.sink.format == "stdout" else job.sink.path
+    folders = {"checkpoint.path": job.checkpoint, "sink.path": sink}
     local = [f"{key} = {path}" for key, path in folders.items() if path and local_path(path)]
     if local:
         console.print(f"{', '.join(local)}: every machine of the cluster must see the same folder")

@@ -2,7 +2,7 @@
 
 import uuid
 from contextlib import closing
-from typing import Any
+from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
@@ -15,24 +15,18 @@ PUT_SCHEMES = frozenset({"s3a", "s3", "gs"})
 class HadoopStorage:
     """Storage below a URI such as `hdfs://…` or `s3a://…`.
 
-    A write goes to a draft that is renamed over the file, in one step on file systems; into an
-    object store it is put at once, which replaces the object in one step.
+    A write goes to a draft that is renamed over the file; into an object store it is put at once,
+    which replaces the object in one step.
     """
 
     def __init__(self, spark: SparkSession, root: str) -> None:
         self.root = root.rstrip("/")
-        self._puts = self.root.partition(":")[0] in PUT_SCHEMES
         self._jvm: Any = spark.sparkContext._jvm
         configuration = spark.sparkContext._jsc.hadoopConfiguration()
-        root_path = self._path("")
-        self._files = root_path.getFileSystem(configuration)
-        # Only a FileContext renames over an existing file in one step.
-        files: Any = self._jvm.org.apache.hadoop.fs  # type: ignore[union-attr]
-        self._context = files.FileContext.getFileContext(root_path.toUri(), configuration)
-        rename = getattr(files, "Options$Rename")
-        gateway: Any = spark.sparkContext._gateway
-        self._overwrite = gateway.new_array(rename, 1)
-        self._overwrite[0] = rename.OVERWRITE
+        self._files = self._path("").getFileSystem(configuration)
+        self._renaming: _Renaming | None = None
+        if self.root.partition(":")[0] not in PUT_SCHEMES:
+            self._renaming = _Renaming(spark, self._path(""))
 
     def read(self, name: str) -> bytes | None:
         """The content of a file, or None if there is none."""
@@ -45,14 +39,14 @@ class HadoopStorage:
     def write(self, name: str, content: bytes) -> None:
         """Put the file, or write beside it and rename over it."""
         target = self._path(name)
-        if self._puts:
+        if self._renaming is None:
             self._created(target, content).close()
             return
         draft = self._path(f"{name}.{uuid.uuid4().hex}.draft")
         stream = self._created(draft, content)
         stream.hsync()
         stream.close()
-        self._context.rename(draft, target, self._overwrite)
+        self._renaming.rename(draft, target)
 
     def names(self, folder: str) -> list[str]:
         """The names directly in `folder`, sorted, without drafts."""
@@ -74,6 +68,23 @@ class HadoopStorage:
 
     def _path(self, name: str) -> Any:  # noqa: ANN401 - a Java object
         return self._jvm.org.apache.hadoop.fs.Path(f"{self.root}/{name}".rstrip("/"))
+
+
+class _Renaming:
+    """Renaming over an existing file, which of Hadoop's APIs only a FileContext does."""
+
+    def __init__(self, spark: SparkSession, root: Any) -> None:  # noqa: ANN401 - a Java object
+        jvm: Any = spark.sparkContext._jvm
+        files, gateway = jvm.org.apache.hadoop.fs, cast("Any", spark.sparkContext._gateway)
+        configuration = spark.sparkContext._jsc.hadoopConfiguration()
+        self._context = files.FileContext.getFileContext(root.toUri(), configuration)
+        kind = getattr(files, "Options$Rename")
+        self._overwrite = gateway.new_array(kind, 1)
+        self._overwrite[0] = kind.OVERWRITE
+
+    def rename(self, file: Any, target: Any) -> None:  # noqa: ANN401
+        """Rename a file over another: in one step on HDFS, elsewhere after the other is deleted."""
+        self._context.rename(file, target, self._overwrite)
 
 
 def storage_at(spark: SparkSession, root: str) -> Storage:

@@ -175,7 +175,7 @@ def _named_errors(source: str, spark: SparkSession | None = None) -> Iterator[No
             package = f"{_KAFKA}:{spark.version}"
             raise InputError(
                 f"{source}: Spark has no Kafka source; start with its package, "
-                f"PYSPARK_SUBMIT_ARGS='--packages {package} pyspark-shell' bestbefore run …"
+                f"bestbefore run … --conf spark.jars.packages={package}"
             ) from None
         raise InputError(f"{source}: {reason_of(text)}") from None
 

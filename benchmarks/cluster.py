@@ -1,0 +1,95 @@
+"""Throughput of a standalone cluster on this machine: one one-core worker against two.
+
+The same files, a batch of a million triples each, go through the engine on one and on two
+executors of one core, in turn. The service is a real SPARQL server. Driver, executors and server
+share the machine, so two workers need more than two cores to be twice as fast as one.
+"""
+
+import os
+import random
+import statistics
+import tempfile
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.overlap import EX, KEYS, job, sparql_server
+from bestbefore.engine import Engine, Quality
+from bestbefore.spark.session import open_session
+from tests.standalone_cluster import ADDRESS, StandaloneCluster
+
+BATCHES = 4
+TRIPLES = 1_000_000
+BATCH_MS = 60_000
+OVERLAP = 6
+RUNS = 3
+WORKERS = (1, 2)
+SETTINGS = {
+    "spark.driver.host": ADDRESS,
+    "spark.driver.bindAddress": ADDRESS,
+    "spark.executor.memory": "2g",
+}
+
+
+def main() -> None:
+    """Run one and two workers in turn, and print what they take."""
+    rates: dict[int, list[float]] = {workers: [] for workers in WORKERS}
+    with tempfile.TemporaryDirectory() as name, sparql_server() as endpoint:
+        folder = Path(name)
+        write_stream(folder / "stream")
+        with StandaloneCluster(folder, memory="2g") as cluster:
+            for number in range(RUNS):
+                for workers in WORKERS:
+                    home = folder / f"{number}-{workers}"
+                    rates[workers].append(run(cluster.master, folder, home, endpoint, workers))
+    show(rates)
+
+
+def run(master: str, folder: Path, home: Path, endpoint: str, workers: int) -> float:
+    """The triples per second of one run on so many workers, its first batch left out."""
+    conf = {**SETTINGS, "spark.cores.max": str(workers)}
+    spark = open_session(master=master, conf=conf, log=folder / "spark.log")
+    records: list[Quality] = []
+    try:
+        description = job(folder, home, endpoint, OVERLAP)
+        Engine(spark).start(description, on_quality=records.append).wait()
+    finally:
+        spark.stop()
+    seconds = {each.batch: each.batch_s for each in records if each.batch > 0}
+    return len(seconds) * TRIPLES / sum(seconds.values())
+
+
+def show(rates: dict[int, list[float]]) -> None:
+    """Print the median rates, and how much faster more workers are in the same round."""
+    table = Table(title=f"batches of {TRIPLES:,} triples, {RUNS} rounds, {os.cpu_count()} cores")
+    for column in ("one-core workers", "triples/s", "all rounds", "times one worker"):
+        table.add_column(column, justify="right")
+    for workers, found in rates.items():
+        ratios = [rate / one for rate, one in zip(found, rates[WORKERS[0]], strict=True)]
+        table.add_row(
+            str(workers),
+            f"{statistics.median(found):,.0f}",
+            " ".join(f"{rate:,.0f}" for rate in found),
+            f"{statistics.median(ratios):.2f}",
+        )
+    Console(width=100).print(table)
+
+
+def write_stream(folder: Path) -> None:
+    """Files of tab-separated triples: mentions of users, the popular ones more often."""
+    folder.mkdir()
+    rng = random.Random(1)  # noqa: S311
+    for batch in range(BATCHES):
+        file = folder / f"{batch:03d}.tsv"
+        with file.open("w") as out:
+            for each in range(TRIPLES):
+                at = 1_700_000_000_000 + batch * BATCH_MS + each * BATCH_MS // TRIPLES
+                user = int(KEYS * rng.random() ** 2)
+                triple = f"<{EX}u{user}>\t<{EX}isMentionedIn>\t<{EX}p{batch}x{each}>"
+                out.write(f"{at}\t{triple}\n")
+        os.utime(file, (1_600_000_000 + batch,) * 2)
+
+
+if __name__ == "__main__":
+    main()

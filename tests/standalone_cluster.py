@@ -1,0 +1,84 @@
+"""A real Spark cluster on this machine, for tests and benchmarks: a master and its workers."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+import pyspark
+
+SPARK_HOME = Path(pyspark.__file__).parent
+ADDRESS = "127.0.0.1"
+
+
+class StandaloneCluster:
+    """A standalone master with workers of one core each; `master` is its URL."""
+
+    def __init__(self, folder, *, workers=2, memory="1g"):
+        port, self._page = _free_port(), _free_port()
+        self.master = f"spark://{ADDRESS}:{port}"
+        self._log = folder / "cluster.log"
+        self._processes = []
+        try:
+            master = ("master.Master", "--port", port, "--webui-port", self._page)
+            self._start(*master)
+            self._wait(lambda state: state["status"] == "ALIVE")
+            for number in range(workers):
+                own = ("--work-dir", folder / f"worker{number}", "--webui-port", 0)
+                self._start("worker.Worker", "--cores", 1, "--memory", memory, *own, self.master)
+            self._wait(lambda state: state["aliveworkers"] == workers)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def close(self):
+        """End the processes, each with those that it has started."""
+        for process in reversed(self._processes):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait(10)
+
+    def _start(self, kind, *options):
+        command = [SPARK_HOME / "bin" / "spark-class", f"org.apache.spark.deploy.{kind}"]
+        with self._log.open("ab") as log:
+            process = subprocess.Popen(
+                [*map(str, command), "--host", ADDRESS, *map(str, options)],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                env={
+                    **os.environ,
+                    "SPARK_HOME": str(SPARK_HOME),
+                    "SPARK_LOCAL_IP": ADDRESS,
+                    "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1",
+                },
+            )
+        self._processes.append(process)
+
+    def _wait(self, ready):
+        """Wait until the page of the master's state says so."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            address = f"http://{ADDRESS}:{self._page}/json/"
+            with contextlib.suppress(OSError), urllib.request.urlopen(address) as page:
+                if ready(json.load(page)):
+                    return
+            time.sleep(0.05)
+        raise RuntimeError(f"the cluster did not start; see {self._log}")
+
+
+def _free_port():
+    with socket.socket() as probe:
+        probe.bind((ADDRESS, 0))
+        return probe.getsockname()[1]
