@@ -1,20 +1,21 @@
 """The engine against a dictionary with a TTL: freshness and time at an equal number of refreshes.
 
-Both answer the demo's query over the demo's live stream, from the demo's endpoint, where the same
-changes happen at the same moments of every run; its log of changes tells which rows of an answer
-were true when it was written. Both load everything at the start. `ttl_baseline` is the contender:
-once with a TTL that makes it refresh as much as the budget allows, once with the budget as the most
-that it may ask for at a time, the oldest first.
+Both answer the demo's query over the demo's stream, from a real SPARQL server in which the demo's
+changes happen. Stream and server move on together, one slide after every answer, so that freshness
+depends on what was refreshed and not on how busy the machine is. Both load everything at the start.
+`ttl_baseline` is the contender: once with a TTL that makes it refresh about as much as the budget
+allows, once with the budget as the most that it may ask for at a time, the oldest first.
 """
 
 import json
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from statistics import fmean, median
+from typing import Protocol
 
 from pyspark.sql import SparkSession
 from rich.console import Console
@@ -22,193 +23,246 @@ from rich.table import Table
 
 from benchmarks import ttl_baseline
 from bestbefore.demo.contenders import QUERY, SLIDE_S, WIDTH_S
-from bestbefore.demo.mentions import MentionWriter, mentions
-from bestbefore.demo.population import CHANGE_INTERVAL
-from bestbefore.demo.truth import AnswerRow, ChangeLog, read_answer
-from bestbefore.demo.world import WorldProcess, running_world
+from bestbefore.demo.mentions import Mentions, mentions
+from bestbefore.demo.population import CHANGE_INTERVAL, Change, changes, insertion, update, users
+from bestbefore.demo.truth import AnswerRow, read_answer
 from bestbefore.engine import Engine, Quality
 from bestbefore.job import read_job
 from bestbefore.spark.session import local_session
-from bestbefore.time import wall_clock_ms
+from tests.oxigraph_server import Oxigraph, find_oxigraph
 
-USERS, MENTIONS_PER_SECOND, DELAY_MS, SEED = 400, 1_400, 40, 7
+USERS, MENTIONS_PER_SECOND, SEED = 400, 1_400, 7
 BUDGET = 17
 # With this TTL the dictionary asks for about as many units as the budget has, or a few more.
 TTL_S = 6.5
-# The answers of the first seconds are left out: everything has just been loaded.
-SKIPPED_S, SECONDS = 15, 60
-WARM_S = 5
-TAIL_MS = 1_600
-PATIENCE_S = 60.0
+# The first evaluations are left out: everything has just been loaded, and nothing is warm.
+SKIPPED, EVALUATIONS = 15, 60
+START_MS, SLIDE_MS = 1_700_000_000_000, SLIDE_S * 1000
+PATIENCE_S = 120.0
+
+
+@dataclass
+class World:
+    """The stream and the server's data, which stand still unless they are moved."""
+
+    server: Oxigraph
+    folder: Path
+    stream: Mentions
+    changes: list[Change]
+    followers: dict[str, int]
+    now_ms: int = -WIDTH_S * 1000
+    written: int = 0
+
+    @property
+    def endpoint(self) -> str:
+        """Where the server is asked."""
+        return f"{self.server.base}/query"
+
+    def now_s(self) -> float:
+        """The time in this world."""
+        return (START_MS + self.now_ms) / 1000
+
+    def move_to(self, offset_ms: int) -> None:
+        """Let happen what happens until then: changes in the server, a file in the stream."""
+        due = [each for each in self.changes if self.now_ms <= each.offset_ms < offset_ms]
+        if latest := {each.user.iri: each.followers for each in due}:
+            self.server.update(update(latest))
+            self.followers.update(latest)
+        first, self.written, self.now_ms = self.written, self.stream.before(offset_ms), offset_ms
+        hidden = self.folder / f".{offset_ms}.writing"
+        hidden.write_text(self.stream.lines(first, self.written, start_ms=START_MS))
+        hidden.rename(self.folder / f"{offset_ms}.jsonl")
+
+    def freshness(self, rows: Sequence[AnswerRow]) -> float | None:
+        """The share of rows that the server would confirm now."""
+        fresh = [str(self.followers[user]) == followers for user, followers in rows]
+        return fmean(fresh) if fresh else None
 
 
 @dataclass(frozen=True)
 class Answered:
-    """One answer: when it was due and written, what it was asked for, and what its batch took."""
+    """One answer: the number of its batch, what was asked for it, and its rows."""
 
-    at_ms: int
-    answered_ms: int
+    batch: int
     units: int
     requests: int
-    batch_s: float
     rows: Sequence[AnswerRow]
 
 
-@dataclass(frozen=True)
-class Live:
-    """A run in the making: Spark, the endpoint, a folder with the stream, and when it began."""
+class Contender(Protocol):
+    """A query that is running."""
 
+    def answer(self, at_ms: int) -> Answered | None:
+        """The answer of the window that closed then, None if it is not there yet."""
+        ...
+
+    def stop(self) -> dict[int, float]:
+        """Stop; the seconds that each batch took."""
+        ...
+
+
+@dataclass
+class EngineRun:
+    """The engine, with a view that is told or learns the change intervals."""
+
+    view: dict[str, str]
     spark: SparkSession
-    endpoint: str
+    world: World
     folder: Path
-    start_ms: int
-    last_ms: int
+    records: list[Quality] = field(default_factory=list)
 
-    def wait(self, latest_ms: Callable[[], int]) -> None:
-        """Wait until the last window is answered."""
-        until_ms = self.last_ms + PATIENCE_S * 1000
-        while latest_ms() < self.last_ms:
-            if wall_clock_ms() > until_ms:
-                raise SystemExit("the answers come far too late; is this machine very busy?")
-            time.sleep(0.1)
-
-
-def engine(view: dict[str, str], live: Live) -> list[Answered]:
-    """The answers of the engine, whose view knows or learns the change intervals."""
-    job = read_job(
-        {
-            "query": {"text": QUERY, "trigger": "100ms", "t0": live.start_ms},
-            "streams": {"mentions": {"path": str(live.folder / "stream")}},
-            "services": {"bkg": {"endpoint": live.endpoint}},
-            "policy": {"name": "WSJ-WBM", "seed": SEED},
-            "budget": {"refreshes": BUDGET},
-            "view": view,
-        },
-        folder=live.folder,
-    )
-    records: list[Quality] = []
-    with Engine(live.spark).start(job, on_quality=records.append):
-        live.wait(lambda: records[-1].at if records else 0)
-    return [
-        Answered(
-            each.at,
-            each.answered_ms,
-            each.elected,
-            each.requests,
-            each.batch_s,
-            read_answer(live.folder / "answers", batch=each.batch, evaluation=each.evaluation),
+    def __post_init__(self) -> None:
+        job = read_job(
+            {
+                "query": {"text": QUERY, "trigger": "100ms", "t0": START_MS},
+                "streams": {"mentions": {"path": str(self.world.folder)}},
+                "services": {"bkg": {"endpoint": self.world.endpoint}},
+                "policy": {"name": "WSJ-WBM", "seed": SEED},
+                "budget": {"refreshes": BUDGET},
+                "view": self.view,
+            },
+            folder=self.folder,
         )
-        for each in records
-    ]
+        self.running = Engine(self.spark).start(job, on_quality=self.records.append)
+
+    def answer(self, at_ms: int) -> Answered | None:
+        """What the record of that evaluation says, and the rows that were written."""
+        for each in self.records:
+            if each.at == at_ms:
+                names = {"batch": each.batch, "evaluation": each.evaluation}
+                rows = read_answer(self.folder / "answers", **names)
+                return Answered(each.batch, each.elected, each.requests, rows)
+        return None
+
+    def stop(self) -> dict[int, float]:
+        """As the records have it."""
+        self.running.stop()
+        return {each.batch: each.batch_s for each in self.records}
 
 
-def dictionary(ttl_s: float, most: int | None, live: Live) -> list[Answered]:
-    """The answers of the baseline."""
-    cache = ttl_baseline.TtlCache(live.endpoint, ttl_s, most)
-    cache.ask()
-    out = live.folder / "answers"
-    out.mkdir()
-    query = ttl_baseline.start(live.spark, cache, live.folder / "stream", out)
-    live.wait(lambda: max((each["at"] for _, each in lines(out)), default=0))
-    query.stop()
-    took = {each.batchId: each.durationMs["addBatch"] / 1000 for each in query.recentProgress}
-    return [
-        Answered(
-            each["at"],
-            int(each["answered_ms"]),
-            each["asked"],
-            int(each["asked"] > 0),
-            took[batch],
-            [(user, str(followers)) for user, followers in each["rows"]],
+@dataclass
+class DictionaryRun:
+    """The baseline, with a TTL and perhaps a limit."""
+
+    ttl_s: float
+    most: int | None
+    spark: SparkSession
+    world: World
+    folder: Path
+    latest: int = 0
+
+    def __post_init__(self) -> None:
+        cache = ttl_baseline.TtlCache(
+            self.world.endpoint, self.ttl_s, self.most, clock=self.world.now_s
         )
-        for batch, each in lines(out)
-        if batch in took
-    ]
+        cache.ask()
+        self.query = ttl_baseline.start(self.spark, cache, self.world.folder, self.folder)
+
+    def answer(self, at_ms: int) -> Answered | None:
+        """What stands in the line of that window."""
+        files = {int(file.stem): file for file in self.folder.glob("*.jsonl")}
+        for batch in range(self.latest, max(files, default=-1) + 1):
+            self.latest = batch
+            for line in files[batch].read_text().splitlines(keepends=True):
+                if line.endswith("\n") and (said := json.loads(line))["at"] == at_ms:
+                    rows = [(user, str(followers)) for user, followers in said["rows"]]
+                    return Answered(batch, said["asked"], int(said["asked"] > 0), rows)
+        return None
+
+    def stop(self) -> dict[int, float]:
+        """As Spark tells it of the function of the batch."""
+        self.query.processAllAvailable()
+        self.query.stop()
+        progress = ((each.batchId, each.durationMs) for each in self.query.recentProgress)
+        return {batch: took["addBatch"] / 1000 for batch, took in progress if "addBatch" in took}
 
 
-def lines(folder: Path) -> list[tuple[int, dict]]:  # type: ignore[type-arg]
-    """The answers that the baseline has written, with the numbers of their batches."""
-    files = sorted(folder.glob("*.jsonl"), key=lambda file: int(file.stem))
-    return [
-        (int(file.stem), json.loads(line))
-        for file in files
-        for line in file.read_text().splitlines(keepends=True)
-        if line.endswith("\n")
-    ]
-
-
-CONTENDERS: dict[str, Callable[[Live], list[Answered]]] = {
-    "engine, intervals stated": partial(engine, {"interval_predicate": CHANGE_INTERVAL}),
-    "engine, intervals learned": partial(engine, {"change_interval": "learned"}),
-    f"dictionary, TTL {TTL_S:g} s": partial(dictionary, TTL_S, None),
-    f"dictionary, {BUDGET} oldest": partial(dictionary, 0.0, BUDGET),
+CONTENDERS: dict[str, Callable[[SparkSession, World, Path], Contender]] = {
+    "engine, intervals stated": partial(EngineRun, {"interval_predicate": CHANGE_INTERVAL}),
+    "engine, intervals learned": partial(EngineRun, {"change_interval": "learned"}),
+    f"dictionary, TTL {TTL_S} s": partial(DictionaryRun, TTL_S, None),
+    f"dictionary, {BUDGET} oldest": partial(DictionaryRun, 0.0, BUDGET),
 }
 
 
 def main() -> None:
     """Run the benchmark and print its table."""
-    table = Table(title=f"{SECONDS - SKIPPED_S} evaluations, one per second, {USERS} units")
+    table = Table(title=f"{EVALUATIONS - SKIPPED} evaluations, {USERS} units that change")
     table.add_column("", no_wrap=True)
     for column in ("true freshness", "rows", "units", "requests", "s per batch",
-                   "s from close to answer"):  # fmt: skip
+                   "s from file to answer"):  # fmt: skip
         table.add_column(column, justify="right")
-    endpoint = running_world(users=USERS, seed=SEED, delay_ms=DELAY_MS)
-    with tempfile.TemporaryDirectory() as name, endpoint as world:
-        spark = local_session(log=Path(name) / "spark.log")
-        spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "10000")
-        for number, (title, contender) in enumerate(CONTENDERS.items()):
-            run(contender, spark, world, Path(name) / f"warm-{number}", seconds=WARM_S)
-            cells = run(contender, spark, world, Path(name) / str(number), seconds=SECONDS)
-            table.add_row(title, *cells)
-        spark.stop()
+    server = Oxigraph(find_oxigraph())
+    try:
+        with tempfile.TemporaryDirectory() as name:
+            spark = local_session(log=Path(name) / "spark.log")
+            spark.conf.set("spark.sql.streaming.numRecentProgressUpdates", "10000")
+            for number, (title, start) in enumerate(CONTENDERS.items()):
+                table.add_row(title, *run(start, spark, server, Path(name) / str(number)))
+            spark.stop()
+    finally:
+        server.close()
     table.caption = (
         "aim: fresher than either dictionary at as many units; rows, units and requests per "
-        "evaluation, times as medians. Answers that come later than the next window closes, after "
-        f"{SLIDE_S} s, tell more of a busy machine than of what is compared."
+        "evaluation, times as medians"
     )
     Console(width=100).print(table)
 
 
-def run(
-    contender: Callable[[Live], list[Answered]],
-    spark: SparkSession,
-    world: WorldProcess,
-    folder: Path,
-    *,
-    seconds: int,
-) -> list[str]:
-    """The cells of a contender's row, after so many seconds."""
-    (folder / "stream").mkdir(parents=True)
-    start_ms = (wall_clock_ms() // 1000 + 2) * 1000
-    last_ms = start_ms + seconds * 1000
-    log = ChangeLog(folder / "changes.csv")
-    world.reset(log.path, span_ms=last_ms - start_ms + int(PATIENCE_S * 1000))
+def world_of(server: Oxigraph, folder: Path) -> World:
+    """The world at its start, the same for every contender."""
+    folder.mkdir(parents=True)
+    population = users(USERS, seed=SEED)
+    server.update(insertion(population))
+    span_ms = (EVALUATIONS + 1) * SLIDE_MS
     stream = mentions(
         users=USERS,
         per_second=MENTIONS_PER_SECOND,
         from_ms=-WIDTH_S * 1000,
-        to_ms=seconds * 1000 + TAIL_MS,
+        to_ms=span_ms,
         seed=SEED,
     )
-    with MentionWriter(stream, folder / "stream", start_ms=start_ms):
-        answers = contender(Live(spark, world.endpoint, folder, start_ms, last_ms))
-    log.catch_up(max(each.answered_ms for each in answers), patience_s=5.0)
-    from_ms = start_ms + min(SKIPPED_S, seconds - 1) * 1000
-    return cells([each for each in answers if from_ms < each.at_ms <= last_ms], log)
+    followers = {each.iri: each.followers for each in population}
+    return World(server, folder, stream, changes(population, span_ms=span_ms, seed=SEED), followers)
 
 
-def cells(answers: list[Answered], log: ChangeLog) -> list[str]:
-    """Means and medians over the answers; freshness over those that have rows."""
-    fresh = [log.freshness(each.rows, each.answered_ms) for each in answers if each.rows]
-    late = median(each.answered_ms - each.at_ms for each in answers) / 1000
+def run(
+    start: Callable[[SparkSession, World, Path], Contender],
+    spark: SparkSession,
+    server: Oxigraph,
+    folder: Path,
+) -> list[str]:
+    """The cells of a contender's row: means over its evaluations, medians of its times."""
+    world = world_of(server, folder / "stream")
+    contender = start(spark, world, folder)
+    answers, fresh, waited = list[Answered](), list[float | None](), list[float]()
+    for number in range(1, EVALUATIONS + 1):
+        # Half a slide after the window closed there is an element that says so.
+        world.move_to(number * SLIDE_MS + SLIDE_MS // 2)
+        moved = time.perf_counter()
+        answers.append(awaited(contender, START_MS + number * SLIDE_MS))
+        waited.append(time.perf_counter() - moved)
+        fresh.append(world.freshness(answers[-1].rows))
+    took = contender.stop()
+    measured = answers[SKIPPED:]
     return [
-        f"{fmean(share for share in fresh if share is not None):.1%}",
-        f"{fmean(len(each.rows) for each in answers):.0f}",
-        f"{fmean(each.units for each in answers):.1f}",
-        f"{fmean(each.requests for each in answers):.1f}",
-        f"{median(each.batch_s for each in answers):.2f}",
-        f"{late:.2f}",
+        f"{fmean(share for share in fresh[SKIPPED:] if share is not None):.1%}",
+        f"{fmean(len(each.rows) for each in measured):.0f}",
+        f"{fmean(each.units for each in measured):.1f}",
+        f"{fmean(each.requests for each in measured):.1f}",
+        f"{median(took[each.batch] for each in measured):.2f}",
+        f"{median(waited[SKIPPED:]):.2f}",
     ]
+
+
+def awaited(contender: Contender, at_ms: int) -> Answered:
+    """The answer of a window, once it is there."""
+    until = time.monotonic() + PATIENCE_S
+    while (found := contender.answer(at_ms)) is None:
+        if time.monotonic() > until:
+            raise SystemExit(f"no answer of the window that closed at {at_ms}")
+        time.sleep(0.02)
+    return found
 
 
 if __name__ == "__main__":
