@@ -5,9 +5,11 @@ An absolute IRI stays as it is written, dot segments and all, as RDF compares IR
 
 import re
 
-# As regular expressions of Java and of Python: how an IRI begins, and what it never holds.
+# As regular expressions of Java and of Python: how an IRI begins, and what it never holds. Java
+# looks single characters up in one table, but goes through ranges one by one.
+CONTROLS = "".join(f"\\x{code:02x}" for code in range(0x20))
 IRI_SCHEME = r"[A-Za-z][A-Za-z0-9+.\-]*:"
-NOT_IN_IRI = r"\x00-\x20<>\"{}|^`\\"
+NOT_IN_IRI = CONTROLS + r" <>\"{}|^`\\"
 FORBIDDEN_IN_IRI, SCHEME = re.compile(f"[{NOT_IN_IRI}]"), re.compile(IRI_SCHEME)
 _PARTS = re.compile(
     rf"(?P<scheme>{IRI_SCHEME})?(?P<authority>//[^/?#]*)?(?P<path>[^?#]*)"

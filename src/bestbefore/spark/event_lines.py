@@ -4,25 +4,44 @@ A line is a JSON object with an RDF document in it, a triple in four tab-separat
 timestamp, a tab and an N-Quads statement.
 """
 
+import json
+import re
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 from typing import Literal, get_args
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+from pyspark.sql import DataFrame
 
 from bestbefore.errors import InputError
-from bestbefore.spark import ntriples
-from bestbefore.spark.intake import REASON, STAMP, TRIPLES, TimestampUnit, intake_of, timed
-from bestbefore.spark.payloads import SYNTAX, Payload, with_triples
+from bestbefore.rdf.iris import CONTROLS
+from bestbefore.spark.columns import TIME, TRIPLE
+from bestbefore.spark.intake import (
+    RAW,
+    STAMP,
+    WRONG,
+    TimestampUnit,
+    intake_of_statements,
+    judged,
+    timed,
+)
+from bestbefore.spark.ntriples import IRI, NODE, TERM, TERM_WITHOUT_TAB
+from bestbefore.spark.payloads import DOCUMENT, SYNTAX, TRIPLES, Payload, triples_of, with_triples
+from bestbefore.spark.sql import Cheap, aliased, all_of, has_form, let, name, quote
 
 LineFormat = Literal["jsonl", "tsv", "nquads"]
 LINE_FORMATS: tuple[LineFormat, ...] = get_args(LineFormat)
 
 NOT_UTF8 = "the text is not UTF-8"
-_NO_QUAD = "not a timestamp, a tab and an N-Quads statement"
+_NO_QUAD = quote("not a timestamp, a tab and an N-Quads statement")
+_NOT_FOUR = quote("not four fields separated by tabs: ts, s, p, o")
+_NO_SUBJECT = quote("the subject is no IRI or blank node")
+_NO_PREDICATE = quote("the predicate is no IRI")
+_NO_OBJECT = quote("the object is no RDF term")
+
+_FIELD = r"[^\t]*+"
+_FOUR_FIELDS = rf"{_FIELD}(?:\t{_FIELD}){{3}}"
+_TRIPLE_FIELDS = rf"{_FIELD}\t{NODE}\t{IRI}\t{TERM_WITHOUT_TAB}"
+_PLAIN = rf'[^"\\{CONTROLS}]*'
+_STRING = rf'{_PLAIN}(?:\\["n]{_PLAIN}+)*+'
 
 
 @dataclass(frozen=True)
@@ -40,102 +59,118 @@ class EventLines:
         lines = text_lines(frame)
         match self.format:
             case "tsv":
-                events = _from_tsv(lines, self.timestamp_unit)
+                return _from_tsv(lines, self.timestamp_unit)
             case "nquads":
-                events = _from_nquads(lines, self.timestamp_unit)
+                return _from_nquads(lines, self.timestamp_unit)
             case "jsonl":
-                events = self._from_json(lines)
-        return intake_of(events, self.timestamp_unit)
+                return self._from_json(lines)
 
     def _from_json(self, lines: DataFrame) -> DataFrame:
-        event = json_object(F.col("raw"), (self.time_field, self.data_field))
-        read = lines.withColumn("parsed", event).select(
-            "raw",
-            REASON,
-            F.col("parsed").getField(self.time_field).alias(STAMP),
-            F.col("parsed").getField(self.data_field).alias("data"),
+        unit, payload = self.timestamp_unit, self.payload
+        read = _json_events(lines, self.time_field, self.data_field)
+        events = with_triples(timed(read, RAW, unit=unit), payload)
+        faults = (
+            (f"{STAMP} IS NULL", quote(f"no field {self.time_field!r} in a JSON object")),
+            (f"{DOCUMENT} IS NULL", quote(f"no field {self.data_field!r}")),
+            (f"{TRIPLES} IS NULL", quote(f"{self.data_field!r} is not {SYNTAX[payload]}")),
         )
-        events = timed(read, "raw", unit=self.timestamp_unit)
-        reason = F.coalesce(
-            REASON,
-            F.when(F.col(STAMP).isNull(), f"no field {self.time_field!r} in a JSON object"),
-            F.when(F.col("data").isNull(), f"no field {self.data_field!r}"),
-            F.when(F.col(TRIPLES).isNull(), f"{self.data_field!r} is not {SYNTAX[self.payload]}"),
-        )
-        return with_triples(events, "data", self.payload).withColumn(REASON, reason)
+        return triples_of(judged(events, faults, unit), payload, scoped=True)
 
 
 def text_lines(frame: DataFrame) -> DataFrame:
-    """The column `value` as valid text `raw`, and a reason where it was not UTF-8."""
+    """The column `value` as valid text `raw`, and what is wrong where it was not UTF-8."""
     if "value" not in frame.columns:
         raise InputError(f"no column 'value' to read lines from, only: {', '.join(frame.columns)}")
-    text = F.col("value").cast("string")
-    wrong = F.when(~F.is_valid_utf8(text), NOT_UTF8)
-    return frame.select(F.make_valid_utf8(text).alias("raw"), wrong.alias(REASON))
+    text = "CAST(value AS STRING)"
+    return frame.selectExpr(f"make_valid_utf8({text}) AS {RAW}", f"{not_utf8(text)} AS {WRONG}")
 
 
-def json_object(text: Column, fields: tuple[str, ...]) -> Column:
+def not_utf8(*texts: str) -> str:
+    """What is wrong where one of some texts is not UTF-8."""
+    valid = all_of(f"is_valid_utf8({text})" for text in texts)
+    return f"CASE WHEN NOT ({valid}) THEN {quote(NOT_UTF8)} END"
+
+
+def json_object(text: str, fields: tuple[str, ...]) -> str:
     """The fields of a JSON object as strings; null where the text is not one object.
 
     Spark's own reading of an object ends with its last brace and ignores what comes after it;
     as the only item of an array it is read to the end of the text.
     """
-    item = StructType([StructField(name, StringType()) for name in fields])
-    items = F.from_json(F.concat(F.lit("["), text, F.lit("]")), ArrayType(item))
-    return ntriples.computed_once(items, lambda read: F.when(F.size(read) == 1, F.get(read, 0)))
+    kind = ", ".join(f"{name(field)}: STRING" for field in fields)
+    items = f"from_json(concat('[', {text}, ']'), {quote(f'ARRAY<STRUCT<{kind}>>')})"
+    return let(items, lambda read: f"CASE WHEN size({read}) = 1 THEN get({read}, 0) END")
+
+
+def _json_events(lines: DataFrame, time_field: str, data_field: str) -> DataFrame:
+    """The `stamp` and the `document` of JSON objects.
+
+    Most objects hold just these two fields, and strings with no escapes but those of quotes and
+    line breaks: what they hold is cut out, the others are parsed.
+    """
+    time, data = (re.escape(json.dumps(field)) for field in (time_field, data_field))
+    stamp = rf'(?:"{_PLAIN}"|0|[1-9][0-9]{{0,17}})'
+    simple = quote(rf'^\{{{time}: ?{stamp}, ?{data}: ?"({_STRING})"\}}\z')
+    found, parsed = Cheap("found"), Cheap("parsed")
+    cut_out = f"regexp_extract({RAW}, {simple}, 1)"
+    whole = json_object(RAW, (time_field, data_field))
+    read = lines.selectExpr(
+        "*",
+        f"{cut_out} AS {found}",
+        f"CASE WHEN {cut_out} <> '' THEN NULL ELSE {whole} END AS {parsed}",
+    )
+    stamp_of = quote(rf'^\{{{time}: ?"?([^",]*)')
+    unescaped = rf"""replace(replace({found}, '\\"', '"'), '\\n', '\n')"""
+    columns: dict[str, str] = {
+        STAMP: f"regexp_extract({RAW}, {stamp_of}, 1) ELSE {parsed}.{name(time_field)}",
+        DOCUMENT: f"CASE WHEN contains({found}, '\\\\') THEN {unescaped} ELSE {found} END "
+        f"ELSE {parsed}.{name(data_field)}",
+    }
+    cases = {column: f"CASE WHEN {found} <> '' THEN {sql} END" for column, sql in columns.items()}
+    return read.selectExpr(RAW, WRONG, *aliased(cases))
 
 
 def elements_of(stream: DataFrame) -> DataFrame:
     """The intake rows of a DataFrame that the caller hands over, with `time` (or `ts`), s, p, o."""
-    renamed = stream.withColumnRenamed("ts", "time")
-    needed = ("time", *"spo")
-    missing = [name for name in needed if name not in renamed.columns]
+    renamed = stream.withColumnRenamed("ts", TIME)
+    missing = [column for column in (TIME, *TRIPLE) if column not in renamed.columns]
     if missing:
         raise InputError(
             f"the stream lacks the column {missing[0]!r}; it needs ts, s, p and o, with terms "
             f"written as in N-Triples, and has: {', '.join(stream.columns)}"
         )
-    terms = [F.col(name).cast("string").alias(name) for name in "spo"]
-    wrong = reduce(or_, (~F.is_valid_utf8(term) for term in terms))
-    rows = renamed.select(_stamp(renamed), *terms, F.when(wrong, NOT_UTF8).alias(REASON))
-    shown = [F.make_valid_utf8(name).alias(name) for name in "spo"]
-    raw = F.to_json(F.struct(F.col(STAMP).alias("time"), *shown))
-    return intake_of(_one_triple(timed(rows, *"spo")), raw=raw)
-
-
-def _stamp(stream: DataFrame) -> Column:
-    kind = stream.schema["time"].dataType.simpleString()
-    column = F.col("time")
-    return (F.unix_millis(column) if kind == "timestamp" else column).cast("string").alias(STAMP)
+    is_instant = renamed.schema[TIME].dataType.simpleString() == "timestamp"
+    stamp = f"unix_millis({TIME})" if is_instant else TIME
+    texts = {part: f"CAST({part} AS STRING)" for part in TRIPLE}
+    columns = {STAMP: f"CAST({stamp} AS STRING)", **texts, WRONG: not_utf8(*texts.values())}
+    events = timed(renamed.selectExpr(*aliased(columns)), *TRIPLE)
+    forms = zip(TRIPLE, (NODE, IRI, TERM), (_NO_SUBJECT, _NO_PREDICATE, _NO_OBJECT), strict=True)
+    faults = [(f"({has_form(part, form)}) IS NOT TRUE", said) for part, form, said in forms]
+    statement = Cheap("statement")
+    rows = judged(events, faults).selectExpr("*", f"concat_ws(' ', s, p, o) AS {statement}")
+    shown = ", ".join(f"make_valid_utf8({part}) AS {part}" for part in TRIPLE)
+    raw = f"to_json(struct({STAMP} AS {TIME}, {shown}))"
+    return intake_of_statements(rows, statement, raw=raw)
 
 
 def _from_tsv(lines: DataFrame, unit: TimestampUnit) -> DataFrame:
-    parts = F.split("raw", "\t")
-    columns = [F.get(parts, number).alias(name) for number, name in enumerate((STAMP, *"spo"))]
-    short = F.when(F.size(parts) != 4, "not four fields separated by tabs: ts, s, p, o")
-    rows = lines.select("raw", *columns, F.coalesce(REASON, short).alias(REASON))
-    return _one_triple(timed(rows, "raw", unit=unit))
+    stamped = lines.selectExpr("*", rf"substring_index({RAW}, '\t', 1) AS {STAMP}")
+    subject, predicate = rf"^{_FIELD}\t{NODE}\t", rf"^{_FIELD}\t{_FIELD}\t{IRI}\t"
+    fault = (
+        f"CASE WHEN ({has_form(RAW, _FOUR_FIELDS)}) IS NOT TRUE THEN {_NOT_FOUR} "
+        f"WHEN NOT {RAW} RLIKE {quote(subject)} THEN {_NO_SUBJECT} "
+        f"WHEN NOT {RAW} RLIKE {quote(predicate)} THEN {_NO_PREDICATE} ELSE {_NO_OBJECT} END"
+    )
+    faults = [(f"({has_form(RAW, _TRIPLE_FIELDS)}) IS NOT TRUE", fault)]
+    events = judged(timed(stamped, RAW, unit=unit), faults, unit)
+    # An escape in the timestamp is no matter: it makes no time.
+    return intake_of_statements(events, RAW, gap="\t", first=1)
 
 
 def _from_nquads(lines: DataFrame, unit: TimestampUnit) -> DataFrame:
-    parts = F.split("raw", "\t", 2)
-    found = ntriples.triples_of(F.get(parts, 1), graphs=True)
-    rows = lines.select("raw", REASON, F.get(parts, 0).alias(STAMP), found.alias(TRIPLES))
-    wrong = F.when(F.col(TRIPLES).isNull(), _NO_QUAD)
-    return timed(rows, "raw", unit=unit).withColumn(REASON, F.coalesce(REASON, wrong))
-
-
-def _one_triple(rows: DataFrame) -> DataFrame:
-    """Rows with one triple each, whose terms are written in N-Triples."""
-    reason = F.coalesce(
-        REASON,
-        F.when(~_fits("s", ntriples.SUBJECT), "the subject is no IRI or blank node"),
-        F.when(~_fits("p", ntriples.PREDICATE), "the predicate is no IRI"),
-        F.when(~_fits("o", ntriples.OBJECT), "the object is no RDF term"),
-    )
-    triple = F.struct(*(ntriples.canonical(F.col(name)).alias(name) for name in "spo"))
-    return rows.withColumn(REASON, reason).withColumn(TRIPLES, F.array(triple))
-
-
-def _fits(column: str, form: str) -> Column:
-    return F.coalesce(F.col(column).rlike(form), F.lit(False))  # noqa: FBT003
+    fields = rf"split({RAW}, '\t', 2)"
+    columns: dict[str, str] = {STAMP: f"get({fields}, 0)", DOCUMENT: f"get({fields}, 1)"}
+    read = lines.selectExpr("*", *aliased(columns))
+    events = with_triples(timed(read, RAW, unit=unit), "nquads")
+    faults = [(f"{TRIPLES} IS NULL", _NO_QUAD)]
+    return triples_of(judged(events, faults, unit), "nquads", scoped=False)

@@ -1,72 +1,109 @@
 """Intake rows: what every source makes of its events.
 
-An event comes with its `raw` text, its timestamp as text, its `triples` or a `reason` why it has
-none. A good event becomes one row per triple, a bad one a row with its raw text and the reason:
-nothing is dropped silently.
+An event comes with its `raw` text, its timestamp as text in `stamp`, and in `wrong` why it cannot
+be used, where that is known already. A good event becomes one row per triple, a bad one a row with
+its raw text and the reason: nothing is dropped silently.
 """
 
+from collections.abc import Iterable, Mapping
 from typing import Literal
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql import DataFrame
 
 from bestbefore.spark.columns import EVENT, TIME, TRIPLE
+from bestbefore.spark.ntriples import encoded, unescaped
+from bestbefore.spark.sql import Cheap, aliased, quote
 
 TimestampUnit = Literal["ms", "s", "us", "ns"]
 
-STAMP = "stamp"
-TRIPLES = "triples"
-REASON = "reason"
-TRIPLE_TYPE = StructType([StructField(part, StringType()) for part in TRIPLE])
+RAW, STAMP, WRONG, REASON = map(Cheap, ("raw", "stamp", "wrong", "reason"))
+EACH = Cheap("triple")
 
 _NAMES = {"s": "seconds", "ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds"}
 # As many digits as give no time beyond the year 33658.
 _DIGITS = {"s": 12, "ms": 15, "us": 18, "ns": 21}
-_INSTANT = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}"
-_WITHOUT_SECONDS = r"^(.{16})(?!:)"
-_ZONE = r"(?:Z|[+-]\d{2}(?::?\d{2})?)\z"
+_INSTANT = quote(r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}")
+_WITHOUT_SECONDS = quote(r"^(.{16})(?!:)")
+_ZONE = quote(r"(?:Z|[+-]\d{2}(?::?\d{2})?)\z")
 _SHOWN = 40
 
 
 def timed(events: DataFrame, *identity: str, unit: TimestampUnit = "ms") -> DataFrame:
     """The events with their `time`, and with `event`: a hash of `identity` and the time."""
-    with_time = events.withColumn(TIME, _time_of(F.col(STAMP), unit))
-    return with_time.withColumn(EVENT, F.xxhash64(*identity, TIME))
+    with_time = events.selectExpr("*", f"{_time_of(STAMP, unit)} AS {TIME}")
+    return with_time.selectExpr("*", f"xxhash64({', '.join(identity)}, {TIME}) AS {EVENT}")
+
+
+def judged(
+    events: DataFrame, faults: Iterable[tuple[str, str]], unit: TimestampUnit = "ms"
+) -> DataFrame:
+    """Timed events with the `reason` why they are bad: the first of some faults that they have.
+
+    A fault is a condition and what is then said.
+    """
+    what = quote(f"the timestamp is neither {_NAMES[unit]} nor ISO 8601: ")
+    untimely = f"concat({what}, coalesce({shown(STAMP)}, 'nothing'))"
+    known = (f"{WRONG} IS NOT NULL", WRONG)
+    cases = (known, *faults, (f"{TIME} IS NULL", untimely))
+    reason = " ".join(f"WHEN {condition} THEN {said}" for condition, said in cases)
+    return events.selectExpr("*", f"CASE {reason} END AS {REASON}")
+
+
+def shown(text: str) -> str:
+    """As much of a text as a reason shows."""
+    return f"left({text}, {_SHOWN})"
+
+
+def each_triple(events: DataFrame, triples: str) -> DataFrame:
+    """A row per `triple` of an array that a good event has, one without it per bad event."""
+    found = f"CASE WHEN {REASON} IS NULL THEN {triples} ELSE array(NULL) END"
+    return events.selectExpr("*", f"explode({found}) AS {EACH}")
+
+
+def intake_of_statements(
+    rows: DataFrame,
+    statement: Cheap,
+    *,
+    gap: str = " ",
+    first: int = 0,
+    scope: str | None = None,
+    raw: str = RAW,
+) -> DataFrame:
+    """The intake rows of judged events with a right statement each.
+
+    The terms are its parts from the `first` on, with a `gap` between them. Neither a subject nor a
+    predicate has a space or a tab in it, even when its escapes are replaced.
+    """
+    parts = f"split({unescaped(statement)}, {quote(gap)}, {first + 3})"
+    cut = rows.selectExpr("*", f"CASE WHEN {REASON} IS NULL THEN {parts} END AS terms")
+    s, p, o = (Cheap(f"get(terms, {number})") for number in range(first, first + 3))
+    return intake_of(cut, encoded(s, p, o, scope=scope), raw=raw)
 
 
 def intake_of(
-    events: DataFrame, unit: TimestampUnit = "ms", *, raw: Column | None = None
+    rows: DataFrame, terms: Mapping[str, str] | None = None, *, raw: str = RAW
 ) -> DataFrame:
-    """One row per triple of a good event, one row per bad event with its `raw` text."""
-    raw = F.col("raw") if raw is None else raw
-    shown = F.coalesce(F.substring(STAMP, 1, _SHOWN), F.lit("nothing"))
-    wrong = F.concat(F.lit(f"the timestamp is neither {_NAMES[unit]} nor ISO 8601: "), shown)
-    judged = events.withColumn(REASON, F.coalesce(REASON, F.when(F.col(TIME).isNull(), wrong)))
-    good = F.col(REASON).isNull()
-    nothing = F.array(F.lit(None).cast(TRIPLE_TYPE))
-    rows = judged.select(
-        F.when(good, F.col(TIME)).alias(TIME),
-        F.explode(F.when(good, F.col(TRIPLES)).otherwise(nothing)).alias("triple"),
-        EVENT,
-        F.when(~good, raw).alias("raw"),
-        REASON,
-    )
-    terms = [F.col(f"triple.{name}").alias(name) for name in "spo"]
-    return rows.select(TIME, *terms, EVENT, "raw", REASON)
+    """The intake rows of judged events with a triple each; the terms of a bad one are null."""
+    terms = terms or {part: f"{EACH}.{part}" for part in TRIPLE}
+    time = f"CASE WHEN {REASON} IS NULL THEN {TIME} END"
+    kept = f"CASE WHEN {REASON} IS NOT NULL THEN {raw} END"
+    columns = {TIME: time, **terms, EVENT: EVENT, RAW: kept, REASON: REASON}
+    return rows.selectExpr(*aliased(columns))
 
 
-def _time_of(stamp: Column, unit: TimestampUnit) -> Column:
+def _time_of(stamp: Cheap, unit: TimestampUnit) -> str:
     """Milliseconds since 1970; null for a text that is neither a number nor ISO 8601."""
-    whole = F.regexp_replace(stamp, _WITHOUT_SECONDS, "$1:00")
-    zoned = F.when(stamp.rlike(_ZONE), whole).otherwise(F.concat(whole, F.lit("Z")))
-    instant = F.when(stamp.rlike(_INSTANT), F.unix_millis(zoned.try_cast("timestamp")))
+    whole = f"regexp_replace({stamp}, {_WITHOUT_SECONDS}, '$1:00')"
+    zoned = f"CASE WHEN {stamp} RLIKE {_ZONE} THEN {whole} ELSE concat({whole}, 'Z') END"
     digits = rf"^\d{{1,{_DIGITS[unit]}}}"
     if unit == "ms":
-        return F.when(stamp.rlike(rf"{digits}\z"), stamp.try_cast("long")).otherwise(instant)
-    exact = stamp.try_cast("decimal(30,9)")
-    scaled = exact * 1000 if unit == "s" else exact / (1000 if unit == "us" else 1_000_000)
-    number = F.floor(scaled).try_cast("long")
-    # Spark writes a number of JSON that has decimals with an exponent.
-    form = rf"{digits}(?:\.\d{{1,20}})?(?:[eE]\+?\d{{1,2}})?\z"
-    return F.when(stamp.rlike(form), number).otherwise(instant)
+        form, number = quote(rf"{digits}\z"), f"try_cast({stamp} AS BIGINT)"
+    else:
+        # Spark writes a number of JSON that has decimals with an exponent.
+        form = quote(rf"{digits}(?:\.\d{{1,20}})?(?:[eE]\+?\d{{1,2}})?\z")
+        scale = {"s": "* 1000", "us": "/ 1000", "ns": "/ 1000000"}[unit]
+        number = f"try_cast(floor(try_cast({stamp} AS DECIMAL(30, 9)) {scale}) AS BIGINT)"
+    return (
+        f"CASE WHEN {stamp} RLIKE {form} THEN {number} WHEN {stamp} RLIKE {_INSTANT} "
+        f"THEN unix_millis(try_cast({zoned} AS TIMESTAMP)) END"
+    )

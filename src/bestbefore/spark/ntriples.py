@@ -1,12 +1,13 @@
-"""N-Triples and N-Quads, terms and lines, read by Spark itself, without Python workers."""
+"""N-Triples and N-Quads, terms and lines, read by Spark itself, without Python workers.
 
-from collections.abc import Callable
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F  # noqa: N812
+Whether a text is right is asked of all of it at once, with one regular expression; what is right
+can then be cut at its spaces.
+"""
 
 from bestbefore.rdf.iris import IRI_SCHEME, NOT_IN_IRI
 from bestbefore.rdf.terms import XSD_STRING
+from bestbefore.spark.sql import Cheap, let, quote
+from bestbefore.spark.terms import is_blank, is_literal, suffix
 
 # The number of no character, such as half of a surrogate pair, is no escape.
 _UCHAR = (
@@ -16,85 +17,97 @@ _UCHAR = (
 # No escape brings a character into an IRI that may not stand in it.
 _FORBIDDEN = r"(?:[01][0-9A-Fa-f]|2[02]|3[CcEe]|5[CcEe]|60|7[B-Db-d])"
 _IRI_UCHAR = rf"(?!\\(?:u|U0000)00{_FORBIDDEN})(?:{_UCHAR})"
-_IRI = rf"<{IRI_SCHEME}(?:[^{NOT_IN_IRI}]++|{_IRI_UCHAR})*+>"
+IRI = rf"<{IRI_SCHEME}[^{NOT_IN_IRI}]*(?:{_IRI_UCHAR}[^{NOT_IN_IRI}]*+)*+>"
 _BLANK = r"_:[\p{L}\p{N}_](?:[\p{L}\p{N}_.\-]*[\p{L}\p{N}_\-])?"
-_STRING = rf'"(?:[^"\\\n\r]++|\\[tbnrf"\'\\]|{_UCHAR})*+"'
-_LITERAL = rf"{_STRING}(?:\^\^{_IRI}|@[A-Za-z]{{1,8}}(?:-[A-Za-z0-9]{{1,8}})*+)?"
-_TRIPLE = rf"({_IRI}|{_BLANK})[ \t]*({_IRI})[ \t]*({_IRI}|{_BLANK}|{_LITERAL})"
-_GRAPH = rf"(?:[ \t]*(?:{_IRI}|{_BLANK}))?"
-_END = r"[ \t]*\.[ \t]*(?:#[^\n\r]*)?\z"
-_TRIPLE_LINE = rf"^[ \t]*{_TRIPLE}{_END}"
-_QUAD_LINE = rf"^[ \t]*{_TRIPLE}{_GRAPH}{_END}"
-_NOTHING = r"^[ \t]*(?:#[^\n\r]*)?\z"
-
-SUBJECT = rf"^(?:{_IRI}|{_BLANK})\z"
-PREDICATE = rf"^{_IRI}\z"
-OBJECT = rf"^(?:{_IRI}|{_BLANK}|{_LITERAL})\z"
-
-_PIECES = rf"(?s){_UCHAR}|\\.|[^\\]+"
-_LETTERS = {"t": "\t", "b": "\b", "n": "\n", "r": "\r", "f": "\f"}
-_STRING_TYPE = rf'"\^\^<\Q{XSD_STRING}\E>$'
+_ECHAR = rf'(?:\\[tbnrf"\'\\]|{_UCHAR})'
+_TAIL = rf"(?:\^\^{IRI}|@[A-Za-z]{{1,8}}(?:-[A-Za-z0-9]{{1,8}})*+)?"
+NODE = rf"(?:{IRI}|{_BLANK})"
 
 
-def triples_of(document: Column, *, graphs: bool = False) -> Column:
-    """The triples of an N-Triples document as an array of (s, p, o); null if a line is wrong.
+def _term(without: str = "") -> str:
+    """An IRI, a blank node or a literal; some characters stand in a literal only as escapes."""
+    plain = rf'[^"\\\n\r{without}]'
+    return rf'(?:{IRI}|{_BLANK}|"{plain}*(?:{_ECHAR}{plain}*+)*+"{_TAIL})'
 
-    With `graphs` it is an N-Quads document, and the graphs are left out.
+
+TERM, TERM_WITHOUT_TAB = _term(), _term(r"\t")
+_STATEMENT = rf"{NODE} {IRI} {TERM}"
+# The possessive loop does not go down with every line.
+_DOCUMENT = quote(rf"^({_STATEMENT}(?: \.\n{_STATEMENT})*+) \.\n?\z")
+_GAP = r"[ \t]*"
+_COMMENT = r"(?:#[^\n]*)?"
+_LINE = rf"(?md)^{_GAP}({NODE}){_GAP}({IRI}){_GAP}({TERM}){_GAP}%s\.{_GAP}{_COMMENT}$"
+_TRIPLE_LINE = quote(_LINE % "")
+_QUAD_LINE = quote(_LINE % rf"(?:{NODE}{_GAP})?")
+_NO_STATEMENT = quote(rf"(?md)^{_GAP}{_COMMENT}(?:\n|\z)")
+
+_BACKSLASH = quote("\\")
+_PIECES = quote(rf"(?s){_UCHAR}|\\.|[^\\]+")
+_LETTERS, _MEANINGS = quote("tbnrf"), quote("\t\b\n\r\f")
+_STRING_TYPE = quote(f'"^^<{XSD_STRING}>')
+
+
+def laid_out(document: str) -> str:
+    """The statements of a document that has one in each line, as `s p o .`; empty if it has not.
+
+    The last dot is left out.
     """
-    line_form = _QUAD_LINE if graphs else _TRIPLE_LINE
-    unix = F.when(document.contains("\r"), F.translate(document, "\r", "\n")).otherwise(document)
-    lines = F.filter(F.split(unix, "\n"), lambda line: ~line.rlike(_NOTHING))
-    # A line holds no line break, so one can stand between its terms; a wrong line stays whole.
-    parts = F.transform(
-        lines, lambda line: F.split(F.regexp_replace(line, line_form, "$1\n$2\n$3"), "\n")
+    return f"regexp_extract({document}, {_DOCUMENT}, 1)"
+
+
+def laid_out_anew(document: Cheap, *, graphs: bool) -> str:
+    """The statements of a document in any layout, as those of `laid_out`; null if one is wrong.
+
+    With `graphs` it is an N-Quads document, and the graphs are left out. A line that is wrong stays
+    as it is, and then fits no more than before.
+    """
+    unix = rf"translate({document}, '\r', '\n')"
+    without_others = f"regexp_replace({unix}, {_NO_STATEMENT}, '')"
+    line = _QUAD_LINE if graphs else _TRIPLE_LINE
+    return let(
+        f"regexp_replace({without_others}, {line}, '$1 $2 $3 .')",
+        lambda text: f"CASE WHEN {text} = '' THEN '' ELSE nullif({laid_out(text)}, '') END",
     )
-    only_plain_iris = ~document.contains('"') & ~document.contains("\\")
-    return computed_once(
-        parts,
-        lambda found: F.when(
-            F.forall(found, lambda terms: F.size(terms) == 3),
-            F.when(only_plain_iris, F.transform(found, _triple)).otherwise(
-                F.transform(found, lambda terms: _triple(F.transform(terms, canonical)))
-            ),
-        ),
+
+
+def statements(found: Cheap) -> str:
+    """An array of the statements that are laid out, as `s p o`."""
+    several = rf"split(replace({found}, ' .\n', '\n'), '\n')"
+    return (
+        rf"CASE WHEN contains({found}, '\n') THEN {several} "
+        f"WHEN {found} = '' THEN array() ELSE array({found}) END"
     )
 
 
-def computed_once(value: Column, use: Callable[[Column], Column]) -> Column:
-    """What `use` makes of a value that it looks at more than once."""
-    return F.get(F.transform(F.array(value), use), 0)
+def unescaped(text: Cheap) -> str:
+    """A text with what its escapes stand for."""
+    pieces = f"regexp_extract_all({text}, {_PIECES}, 0)"
+    plain = (
+        f"CASE WHEN NOT startswith(piece, {_BACKSLASH}) THEN piece "
+        "WHEN length(piece) > 2 THEN decode(unhex(lpad(substr(piece, 3), 8, '0')), 'UTF-32') "
+        f"ELSE translate(substr(piece, 2), {_LETTERS}, {_MEANINGS}) END"
+    )
+    replaced = f"array_join(transform({pieces}, piece -> {plain}), '')"
+    return f"CASE WHEN contains({text}, {_BACKSLASH}) THEN {replaced} ELSE {text} END"
 
 
-def _triple(terms: Column) -> Column:
-    return F.struct(*(F.get(terms, number).alias(name) for number, name in enumerate("spo")))
+def encoded(s: Cheap, p: Cheap, o: Cheap, *, scope: str | None = None) -> dict[str, str]:
+    """The encodings of terms without escapes: no xsd:string, language tags in lower case.
+
+    Blank nodes are named after a scope, if there is one.
+    """
+    ending = suffix(o)
+    lexical = f"left({o}, length({o}) - length({ending}))"
+    encoded_object = (
+        f"CASE WHEN NOT {is_literal(o)} THEN {_named(o, scope)} WHEN endswith({o}, '\"') THEN {o} "
+        f"WHEN endswith({o}, {_STRING_TYPE}) THEN {lexical} "
+        f"WHEN startswith({ending}, '@') THEN concat({lexical}, lower({ending})) ELSE {o} END"
+    )
+    return {"s": _named(s, scope), "p": p, "o": encoded_object}
 
 
-def canonical(term: Column) -> Column:
-    """The encoding of a term that is written in N-Triples: no escapes, no xsd:string."""
-    plain = F.regexp_replace(term, _STRING_TYPE, '"')
-    tagged = F.when(
-        term.startswith('"') & term.rlike(r'"@[A-Za-z0-9\-]+$'),
-        F.concat(
-            F.regexp_extract(plain, r'(?s)^(".*"@)[^"]*$', 1),
-            F.lower(F.regexp_extract(plain, r'(?s)^".*"@([^"]*)$', 1)),
-        ),
-    ).otherwise(plain)
-    literal = F.when(tagged.contains("\\"), _unescape(tagged)).otherwise(tagged)
-    # Most terms are IRIs, which need no look at their end.
-    plain_iri = ~term.startswith('"') & ~term.contains("\\")
-    return F.when(plain_iri, term).otherwise(literal)
-
-
-def _unescape(escaped: Column) -> Column:
-    pieces = F.regexp_extract_all(escaped, F.lit(f"({_PIECES})"), 1)
-    return F.array_join(F.transform(pieces, _unescape_piece), "")
-
-
-def _unescape_piece(piece: Column) -> Column:
-    digits = F.lpad(piece.substr(F.lit(3), F.lit(8)), 8, "0")
-    code_point = F.decode(F.unhex(digits), "UTF-32")
-    character = F.when(piece.rlike(rf"^(?:{_UCHAR})$"), code_point)
-    for letter, meaning in _LETTERS.items():
-        character = character.when(piece == f"\\{letter}", meaning)
-    character = character.when(piece.startswith("\\"), piece.substr(F.lit(2), F.lit(1)))
-    return character.otherwise(piece)
+def _named(term: Cheap, scope: str | None) -> str:
+    """An IRI, or a blank node that is named after a scope."""
+    if scope is None:
+        return term
+    return f"CASE WHEN {is_blank(term)} THEN concat({term}, 'x', {scope}) ELSE {term} END"

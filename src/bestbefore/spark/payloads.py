@@ -12,17 +12,21 @@ from typing import Literal, get_args
 
 import pyarrow as pa
 import pyoxigraph as ox
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import ArrayType, StructField, StructType
+from pyspark.sql import DataFrame
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
 from bestbefore.errors import WorkError
 from bestbefore.rdf.documents import Triple, encoded_triples
 from bestbefore.spark import ntriples
-from bestbefore.spark.columns import EVENT
-from bestbefore.spark.intake import TRIPLE_TYPE, TRIPLES
+from bestbefore.spark.columns import EVENT, TRIPLE
+from bestbefore.spark.intake import EACH, each_triple, intake_of, intake_of_statements
+from bestbefore.spark.sql import Cheap
+
+DOCUMENT, TRIPLES = Cheap("document"), Cheap("triples")
+TRIPLE_TYPE = StructType([StructField(part, StringType()) for part in TRIPLE])
 
 Payload = Literal["ntriples", "nquads", "turtle", "trig", "json-ld"]
+_NATIVE = ("ntriples", "nquads")
 PAYLOADS: tuple[Payload, ...] = get_args(Payload)
 _FORMATS = {
     "ntriples": ox.RdfFormat.N_TRIPLES,
@@ -38,19 +42,32 @@ _LACKING = re.compile(r"No module named '[\w.]+'|Cannot run program \"[^\"]+\"")
 _LEVELS = re.compile(r'"(?:[^"\\]|\\.)*+"|(?P<down>[\[{])|(?P<up>[\]}])', re.DOTALL)
 
 
-def with_triples(events: DataFrame, document: str, payload: Payload) -> DataFrame:
-    """Add an array column of the triples in a column of documents; null where one is wrong."""
-    if payload not in ("ntriples", "nquads"):
-        return _with_parsed(events, document, payload)
-    found = ntriples.triples_of(F.col(document), graphs=payload == "nquads")
-    has_blank_nodes, scope = F.col(document).contains("_:"), F.hex(EVENT)
-    scoped = ntriples.computed_once(
-        found, lambda triples: F.when(has_blank_nodes, _scoped(triples, scope)).otherwise(triples)
-    )
-    return events.withColumn(TRIPLES, scoped)
+def with_triples(events: DataFrame, payload: Payload) -> DataFrame:
+    """The events with the `triples` of their `document`, null where it is wrong.
+
+    They are still a text if Spark reads them itself.
+    """
+    if payload not in _NATIVE:
+        return _with_parsed(events, payload)
+    found = Cheap("found")
+    anew = ntriples.laid_out_anew(DOCUMENT, graphs=payload == "nquads")
+    with_found = events.selectExpr("*", f"{ntriples.laid_out(DOCUMENT)} AS {found}")
+    triples = f"CASE WHEN {found} <> '' THEN {found} ELSE {anew} END"
+    return with_found.selectExpr("*", f"{triples} AS {TRIPLES}")
 
 
-def triples_of(document: str | None, payload: Payload, event: int) -> list[Triple] | None:
+def triples_of(events: DataFrame, payload: Payload, *, scoped: bool) -> DataFrame:
+    """The intake rows of judged events with triples.
+
+    The blank nodes are named after their event if they are `scoped`.
+    """
+    if payload not in _NATIVE:
+        return intake_of(each_triple(events, TRIPLES))
+    rows = each_triple(events, ntriples.statements(TRIPLES))
+    return intake_of_statements(rows, EACH, scope=f"hex({EVENT})" if scoped else None)
+
+
+def parsed_triples(document: str | None, payload: Payload, event: int) -> list[Triple] | None:
     """The encoded triples of one document, or None if it cannot be read."""
     if document is None or not _is_parsable(document, payload):
         return None
@@ -87,14 +104,14 @@ def _is_parsable(document: str, payload: Payload) -> bool:
     return max(accumulate(steps), default=0) <= _DEEPEST
 
 
-def _with_parsed(events: DataFrame, document: str, payload: Payload) -> DataFrame:
+def _with_parsed(events: DataFrame, payload: Payload) -> DataFrame:
     schema = StructType([*events.schema.fields, StructField(TRIPLES, ArrayType(TRIPLE_TYPE))])
 
     def parse(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            documents, numbers = (batch.column(name).to_pylist() for name in (document, EVENT))
+            documents, numbers = (batch.column(name).to_pylist() for name in (DOCUMENT, EVENT))
             pairs = zip(documents, numbers, strict=True)
-            found = [triples_of(text, payload, number) for text, number in pairs]
+            found = [parsed_triples(text, payload, number) for text, number in pairs]
             yield batch.append_column(TRIPLES, _arrow(found))
 
     return events.mapInArrow(parse, schema)
@@ -110,16 +127,3 @@ def _arrow(found: list[list[Triple] | None]) -> pa.ListArray:
     ends = accumulate((len(triples or ()) for triples in found), initial=0)
     missing = pa.array([triples is None for triples in found])
     return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), structs, mask=missing)
-
-
-def _scoped(triples: Column, scope: Column) -> Column:
-    def name(term: Column) -> Column:
-        blank = term.startswith("_:")
-        return F.when(blank, F.concat(term, F.lit("x"), scope)).otherwise(term)
-
-    return F.transform(
-        triples,
-        lambda triple: F.struct(
-            name(triple["s"]).alias("s"), triple["p"].alias("p"), name(triple["o"]).alias("o")
-        ),
-    )
