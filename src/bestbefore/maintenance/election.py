@@ -92,7 +92,7 @@ class _Step:
     def _ready(self, proposed: Integers, slides: int = 0) -> Integers:
         """Those proposed that need not wait, so many evaluations from now."""
         waits = self.units.retry_at[proposed] > self.situation.evaluation + slides
-        return proposed[~waits] if waits.any() else proposed
+        return proposed[np.flatnonzero(~waits)] if waits.any() else proposed
 
     def elect_from(self, tiers: tuple[Integers, ...], budget: int) -> Integers:
         elected: list[Integers] = [np.empty(0, dtype=np.int64)]

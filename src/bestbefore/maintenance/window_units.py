@@ -24,7 +24,8 @@ class Pairs:
 class JoinKeys:
     """The join keys of the window as the left side of the maintenance graph.
 
-    Edge e joins key `edge_key[e]` with the unit at `edge_position[e]` (planning-ahead section 4).
+    Edge e joins key `edge_key[e]` with the unit at `edge_position[e]` (planning-ahead section 4);
+    edges are in ascending order of keys.
     `remaining` and `mappings` hold, per key, L of its latest mapping and the number of mappings c.
     """
 
