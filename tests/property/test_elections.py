@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
+from bestbefore.maintenance import (
+    Moment,
+    Situation,
+    WindowUnits,
+    elect,
+    resolve_policy,
+    selection,
+)
 from bestbefore.maintenance.rankers import rank_aggregation, ranker, rankers
 from bestbefore.maintenance.window_units import units_of_keys, units_of_links
 from bestbefore.view.links import link
@@ -231,7 +238,7 @@ def elect_plainly(name, case, budget, rng):
 def few_are_many():
     """Have what is done for many candidates done for some dozens."""
     with (
-        mock.patch.multiple(ranker, _MANY=20, _STRIDE=2),
+        mock.patch.multiple(selection, _MANY=20, _STRIDE=2),
         mock.patch.object(rank_aggregation, "_MANY", 15),
     ):
         yield

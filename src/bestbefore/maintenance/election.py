@@ -149,7 +149,7 @@ class _Step:
         movable, needed = self.units.held.copy(), np.zeros(len(self.units), dtype=np.bool_)
         movable[elected], needed[self.window.unit] = False, True
         order = self.policy.replacement.order(
-            self.units, movable, needed, self.situation.moment.t_ms
+            self.units, movable, needed, t_ms=self.situation.moment.t_ms, count=excess
         )
         evicted = order[:excess]
         homeless = np.flatnonzero(missing)[::-1][: excess - len(evicted)]

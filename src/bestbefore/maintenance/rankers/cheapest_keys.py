@@ -7,7 +7,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from bestbefore.arrays import Booleans, Integers, Numbers
-from bestbefore.maintenance.rankers.ranker import nth_highest
+from bestbefore.maintenance.selection import nth_highest
 from bestbefore.maintenance.window_units import JoinKeys
 
 Entry = tuple[int, int, float, int]

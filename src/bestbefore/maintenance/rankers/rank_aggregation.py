@@ -10,14 +10,9 @@ from bestbefore.arrays import Booleans, Integers, Scores
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed
-from bestbefore.maintenance.rankers.ranker import (
-    Need,
-    elect_highest,
-    likely_rank,
-    nth_highest,
-    rankers,
-)
+from bestbefore.maintenance.rankers.ranker import Need, elect_highest, rankers
 from bestbefore.maintenance.rankers.window_based import fresh_for, served
+from bestbefore.maintenance.selection import likely_rank, nth_highest
 
 _MANY = 1_000
 

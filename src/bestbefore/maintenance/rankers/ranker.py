@@ -7,6 +7,7 @@ import numpy as np
 
 from bestbefore.arrays import Booleans, Integers, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.selection import nth_highest
 from bestbefore.registry import Registry
 
 __all__ = [
@@ -96,33 +97,3 @@ def elect_highest(scores: Scores, *, budget: int, rng: np.random.Generator) -> I
         chosen = np.flatnonzero(scores > NEVER)
     chosen = chosen[rng.permutation(len(chosen))]
     return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")], dtype=np.int64)
-
-
-_MANY, _STRIDE = 10_000, 64
-
-
-def nth_highest(scores: Scores | Integers, n: int) -> float:
-    """The n-th highest of at least n scores.
-
-    Among many, every 64th tells a bar that somewhat more than n should clear, so that only those
-    are partitioned; or that is the n-th itself, where so many are level that a partition is slow.
-    """
-    likely = likely_rank(n, _STRIDE)
-    if len(scores) >= max(_MANY, 2 * likely * _STRIDE):
-        bar = _nth_highest(scores[::_STRIDE], likely)
-        above = np.flatnonzero(scores > bar)
-        if len(above) >= n:
-            return _nth_highest(scores[above], n)
-        if np.count_nonzero(scores >= bar) >= n:
-            return bar
-    return _nth_highest(scores, n)
-
-
-def likely_rank(n: int, stride: int) -> int:
-    """A rank in a sample of every `stride`-th that is hardly ever better than rank n of all."""
-    expected = n / stride
-    return int(expected + 3 * expected**0.5) + 3
-
-
-def _nth_highest(scores: Scores | Integers, n: int) -> float:
-    return float(np.partition(scores, len(scores) - n)[len(scores) - n])
