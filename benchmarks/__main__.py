@@ -3,7 +3,7 @@
 import sys
 from importlib import import_module
 
-NAMES = ("election", "simulation", "patterns", "sources", "overlap")
+NAMES = ("election", "view", "simulation", "patterns", "sources", "overlap")
 
 
 def main(names: list[str]) -> None:
