@@ -32,7 +32,7 @@ unit: $(READY) ## the tests that need no JVM
 conformance: $(READY) ## the W3C's SPARQL 1.1 tests, with a score per folder
 	$(PYTEST) $(SHARED) tests/conformance
 
-bench: $(READY) ## elections, simulated runs, patterns, sources, the engine against plain Spark and a TTL cache
+bench: $(READY) ## elections, large views, patterns, sources, the engine against plain Spark and a TTL cache
 	$(BIN)/python -m benchmarks
 
 reproduce: $(READY) ## simulate the papers' experiments anew into docs/reproduction.md

@@ -117,9 +117,16 @@ def simulated(case, traces, monkeypatch):
     names = simulation.scenario.units
     done = record(monkeypatch, "bestbefore.simulator.run", lambda view: names)
     # The simulator knows what is fresh; here it must tell the sets as the engine can.
-    monkeypatch.setattr(TraceView, "fresh", lambda view, t_ms: view.units.fresh(t_ms))
+    monkeypatch.setattr(TraceView, "fresh", lambda view, units, t_ms: view.units.fresh(units, t_ms))
+    monkeypatch.setattr(TraceView, "sizes", counted)
     (series,) = simulation.series([Task(case.policy, BUDGET, SEED)])
     return simulation.scenario, series, done
+
+
+def counted(view, t_ms):
+    """How many units are held, and how many of these are fresh, each looked at."""
+    fresh = view.units.fresh(np.arange(len(view.units)), t_ms)
+    return int(view.units.held.sum()), int(fresh.sum())
 
 
 def record(monkeypatch, module, names_of):

@@ -70,8 +70,11 @@ class Cache:
     def evict(self, units):
         self.units.held[units] = False
 
-    def fresh(self, t_ms):
-        return self.units.held & ~self.stale
+    def fresh(self, units, t_ms):
+        return self.units.held[units] & ~self.stale[units]
+
+    def sizes(self, t_ms):
+        return self.units.held.sum(), (self.units.held & ~self.stale).sum()
 
     def fetch(self, units):
         return Reply(units, np.zeros(len(units), dtype=np.bool_))

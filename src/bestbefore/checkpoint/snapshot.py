@@ -2,37 +2,43 @@
 
 import io
 from dataclasses import fields
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from bestbefore.arrays import Integers, Numbers
 from bestbefore.errors import StateError
 from bestbefore.storage import Storage
 from bestbefore.view import ChangeRates, LocalView, UnitDefaults
 from bestbefore.view.local_view import NO_DEFAULTS
 from bestbefore.view.units import Units
 
-_RATES = "rates"
+_RATES, _ROWS = "rates", 65_536
 
 
 def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
     """Write the view under a name that nothing refers to yet."""
-    view.compact()
+    view.compact(fully=True)
     _, numbers = view.row_numbers(np.arange(len(view)))
     counts = view.units.row_count
     columns = {column.name: getattr(view.units, column.name) for column in fields(Units)}
     columns["row_start"] = np.cumsum(counts) - counts
-    keys = pa.array([list(key) for key in view.keys], pa.list_(pa.string()))
-    units = pa.table({"key": keys, **columns})
+    keys = pa.array(chain.from_iterable(view.keys), pa.string(), size=len(view) * len(view.key))
+    columns["key"] = _lists(keys, np.full(len(view), len(view.key)))
     if view.rates is not None:
-        units = units.append_column(
-            _RATES, pa.array(list(view.rates.log_weight), pa.list_(pa.float64()))
-        )
+        weight = view.rates.log_weight
+        seen = weight.any(axis=1)
+        known = weight if seen.all() else weight[seen]
+        columns[_RATES] = _lists(known.ravel(), seen * weight.shape[1])
+    units = pa.table(columns)
     named = {"key": "\t".join(view.key), "join_key": "\t".join(view.join_key)}
     units = units.replace_schema_metadata(named)
     storage.write(f"view/{name}/units.parquet", _parquet(units))
     storage.write(f"view/{name}/rows.parquet", _parquet(view.columns(numbers)))
+    view.refreshes = 0
 
 
 def load_snapshot(
@@ -45,7 +51,8 @@ def load_snapshot(
 
     `rates` without any unit are filled with what the snapshot knows of the units' rates.
     """
-    units, rows = (_read(storage, f"view/{name}/{part}.parquet") for part in ("units", "rows"))
+    file, rows = (_open(storage, f"view/{name}/{part}.parquet") for part in ("units", "rows"))
+    units = file.read([column for column in file.schema_arrow.names if column != _RATES])
     named = units.schema.metadata or {}
     columns = {column.name for column in fields(Units)}
     if b"join_key" not in named or not columns <= set(units.column_names):
@@ -55,14 +62,14 @@ def load_snapshot(
         )
     if rates is not None:
         rates.extend(len(units))
-        if _RATES in units.column_names:
-            flat = units[_RATES].combine_chunks().flatten().to_numpy(zero_copy_only=False)
-            rates.log_weight[:] = flat.reshape(rates.log_weight.shape)
+        _fill(rates, file)
+    key = named[b"key"].decode().split("\t")
+    terms = iter(units["key"].combine_chunks().flatten().to_pylist())
     view = LocalView(
-        named[b"key"].decode().split("\t"),
-        [tuple(key) for key in units["key"].to_pylist()],
+        key,
+        list(zip(*[terms] * len(key), strict=True)),
         units=Units(**{name: units[name].to_numpy().copy() for name in columns}),
-        rows=rows.replace_schema_metadata(None),
+        rows=rows.read().replace_schema_metadata(None),
         join_key=named[b"join_key"].decode().split("\t"),
         defaults=defaults,
     )
@@ -70,14 +77,33 @@ def load_snapshot(
     return view
 
 
+def _lists(values: pa.Array | Numbers, lengths: Integers) -> pa.Array:
+    """Lists of some lengths, one after the other out of values."""
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), pa.array(values))
+
+
+def _fill(rates: ChangeRates, file: pq.ParquetFile) -> None:
+    """Read what is known of rates, some units at a time: in all it is larger than the rest."""
+    if _RATES not in file.schema_arrow.names:
+        return
+    first = 0
+    for batch in file.iter_batches(_ROWS, columns=[_RATES]):
+        (lists,) = batch.columns
+        part = rates.log_weight[first : first + len(lists)]
+        known = pc.list_value_length(lists).to_numpy() > 0
+        part[known] = lists.flatten().to_numpy().reshape(-1, part.shape[1])
+        first += len(lists)
+
+
 def _parquet(table: pa.Table) -> bytes:
     out = io.BytesIO()
-    pq.write_table(table, out)
+    pq.write_table(table, out, row_group_size=_ROWS)
     return out.getvalue()
 
 
-def _read(storage: Storage, name: str) -> pa.Table:
+def _open(storage: Storage, name: str) -> pq.ParquetFile:
     content = storage.read(name)
     if content is None:
         raise StateError(f"the checkpoint {storage.root} lacks {name}; start with an empty one")
-    return pq.read_table(io.BytesIO(content))
+    return pq.ParquetFile(io.BytesIO(content))

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from bestbefore.arrays import Integers
 from bestbefore.maintenance import WindowUnits
-from bestbefore.maintenance.window_units import units_of_keys, units_of_links
+from bestbefore.maintenance.window_units import run_starts, units_of_keys, units_of_links
 from bestbefore.query import QueryPlan
 from bestbefore.spark.columns import EVALUATION, MAPPINGS, RANGE, REMAINING, column_of
 from bestbefore.spark.window_mappings import REPORTED, SERVICE, key_column
@@ -48,7 +48,8 @@ class KeyStatistics:
     def join_keys(self, evaluation: int) -> Integers:
         """The join keys of an evaluation that the view knows, each once, ascending."""
         _, known, high = self._bounds(evaluation)
-        return np.unique(self.join_key[known:high])
+        join_key = self.join_key[known:high]
+        return join_key[run_starts(join_key)]
 
     def _bounds(self, evaluation: int) -> tuple[int, int, int]:
         """Where the rows of an evaluation begin, those of known join keys begin, and both end."""

@@ -21,7 +21,8 @@ from bestbefore.storage import Storage, StorageFolder
 from bestbefore.view import ChangeIntervals, LocalView
 from bestbefore.windows import Timeline
 
-_SNAPSHOT_EVERY = 32
+# A snapshot is as large as the view: it is due when the journal names a share of the view's units.
+_SNAPSHOT_EVERY, _SNAPSHOT_AT_LATEST, _SHARE = 32, 1_024, 16
 _UNANSWERED = "the service said nothing of it"
 
 
@@ -141,13 +142,18 @@ class ServedView:
         """The view's state after a batch that had evaluations, with a snapshot every so often."""
         self.view.compact()
         state = replace(state, saved=outcomes[-1].saved if outcomes else state.saved)
-        if batch - state.snapshot_batch < _SNAPSHOT_EVERY:
+        if not self._snapshot_due(batch - state.snapshot_batch):
             return state
         if outcomes:
             self.view.forget_failed(outcomes[-1].evaluation)
         name = batch_name(batch)
         save_snapshot(self.view, self.storage, name)
         return replace(state, snapshot=name, snapshot_batch=batch)
+
+    def _snapshot_due(self, batches: int) -> bool:
+        """Whether to write a snapshot so many batches after the last one."""
+        grown = self.view.refreshes >= len(self.view) // _SHARE
+        return batches >= _SNAPSHOT_EVERY and (grown or batches >= _SNAPSHOT_AT_LATEST)
 
     def clean_up(self, before: ViewState, after: ViewState, evaluations: Iterable[int]) -> None:
         """Remove what the committed state no longer refers to."""

@@ -12,14 +12,21 @@ def next_best_before(best_before_ms: Integers, interval_ms: Integers, t_ms: int)
     τ + m·I with the smallest m ≥ 1 that lies after t is the same whenever τ + I > t does.
     A unit whose τ still lies ahead keeps it: refreshing early does not postpone the change.
     """
-    overdue = t_ms - best_before_ms
-    steps = np.where(overdue >= 0, overdue // interval_ms + 1, 0)
-    return np.asarray(best_before_ms + steps * interval_ms, dtype=np.int64)
+    # m is ⌊(t − τ + I)/I⌋, 0 before τ. In place, for with many units it is memory that costs.
+    renewed = t_ms - best_before_ms
+    renewed += interval_ms
+    np.maximum(renewed, 0, out=renewed)
+    renewed //= interval_ms
+    renewed *= interval_ms
+    renewed += best_before_ms
+    return np.asarray(renewed, dtype=np.int64)
 
 
 def fresh_evaluations(best_before_ms: Integers, t_ms: int, slide_ms: int) -> Integers:
     """V = ⌈(τ_next − t)/β⌉: the evaluations a unit stays fresh in, if refreshed now."""
-    return -(-(best_before_ms - t_ms) // slide_ms)
+    fresh = t_ms - best_before_ms
+    fresh //= slide_ms
+    return np.negative(fresh, out=fresh)
 
 
 def fresh_probability(refreshed_ms: Integers, interval_ms: Integers, t_ms: int) -> Scores:

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bestbefore.arrays import Booleans, Integers, Scores
+from bestbefore.arrays import Booleans, Integers, Scores, places
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.window_units import JoinKeys, WindowUnits
 from bestbefore.view.units import Units
@@ -101,13 +101,9 @@ class CandidateSet:
     @property
     def position(self) -> Integers:
         """The position in the window, −1 for a unit that the window does not need."""
-        window = self.window
-        if self.unit is window.unit:
+        if self.unit is self.window.unit:
             return np.arange(len(self.unit))
-        if not len(window):
-            return np.full(len(self.unit), -1)
-        position = np.minimum(np.searchsorted(window.unit, self.unit), len(window) - 1)
-        return np.where(window.unit[position] == self.unit, position, -1)
+        return places(self.unit, self.window.unit)
 
     @property
     def distance(self) -> Scores:
@@ -155,10 +151,10 @@ class CandidateSet:
 
     def join_keys(self) -> JoinKeys:
         """The window's join keys with edges to the candidates, as positions among these."""
-        keys, position = self.window.join_keys(), self.position
-        needed = position >= 0
-        candidate = np.full(len(self.window), -1)
-        candidate[position[needed]] = np.flatnonzero(needed)
-        edge_position = candidate[keys.edge_position]
-        kept = edge_position >= 0
+        keys = self.window.join_keys()
+        if self.unit is self.window.unit:
+            return keys
+        candidate = places(self.window.unit, self.unit)
+        edge_position = candidate if self.window.keys is None else candidate[keys.edge_position]
+        kept = np.flatnonzero(edge_position >= 0)
         return JoinKeys(keys.remaining, keys.mappings, keys.edge_key[kept], edge_position[kept])

@@ -92,7 +92,7 @@ class _Step:
     def _ready(self, proposed: Integers, slides: int = 0) -> Integers:
         """Those proposed that need not wait, so many evaluations from now."""
         waits = self.units.retry_at[proposed] > self.situation.evaluation + slides
-        return proposed[~waits] if waits.any() else proposed
+        return proposed[np.flatnonzero(~waits)] if waits.any() else proposed
 
     def elect_from(self, tiers: tuple[Integers, ...], budget: int) -> Integers:
         elected: list[Integers] = [np.empty(0, dtype=np.int64)]
@@ -149,7 +149,7 @@ class _Step:
         movable, needed = self.units.held.copy(), np.zeros(len(self.units), dtype=np.bool_)
         movable[elected], needed[self.window.unit] = False, True
         order = self.policy.replacement.order(
-            self.units, movable, needed, self.situation.moment.t_ms
+            self.units, movable, needed, t_ms=self.situation.moment.t_ms, count=excess
         )
         evicted = order[:excess]
         homeless = np.flatnonzero(missing)[::-1][: excess - len(evicted)]

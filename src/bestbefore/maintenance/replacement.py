@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 
 from bestbefore.arrays import Booleans, Integers
+from bestbefore.maintenance.selection import lowest
 from bestbefore.registry import Registry
 from bestbefore.view.units import Units
 
@@ -13,8 +14,10 @@ from bestbefore.view.units import Units
 class Replacement(Protocol):
     """A policy's parameters with the order in which units leave."""
 
-    def order(self, units: Units, movable: Booleans, needed: Booleans, t_ms: int) -> Integers:
-        """The units that may leave, the first to go first.
+    def order(
+        self, units: Units, movable: Booleans, needed: Booleans, *, t_ms: int, count: int
+    ) -> Integers:
+        """The units that may leave, the first to go first; no more than the first `count` count.
 
         `movable` are the held units that are not refreshed now, `needed` those of the window.
         """
@@ -29,10 +32,18 @@ replacements: Registry[type[Replacement]] = Registry("replacement")
 class LeastRecentlyUsed:
     """Units least recently needed by a window first, needed now or not (thesis section 6.3.2)."""
 
-    def order(self, units: Units, movable: Booleans, needed: Booleans, t_ms: int) -> Integers:  # noqa: ARG002
+    def order(
+        self,
+        units: Units,
+        movable: Booleans,
+        needed: Booleans,  # noqa: ARG002
+        *,
+        t_ms: int,  # noqa: ARG002
+        count: int,
+    ) -> Integers:
         """By the last evaluation before this one that needed them."""
         leaving = np.flatnonzero(movable)
-        return leaving[np.argsort(units.used_ms[leaving], kind="stable")]
+        return leaving[lowest(units.used_ms[leaving], count)]
 
 
 @replacements.register("FRP")
@@ -45,11 +56,15 @@ class FreshnessReplacement:
 
     slowest_first: bool = False
 
-    def order(self, units: Units, movable: Booleans, needed: Booleans, t_ms: int) -> Integers:
+    def order(
+        self, units: Units, movable: Booleans, needed: Booleans, *, t_ms: int, count: int
+    ) -> Integers:
         """The possibly stale by τ, then the others by change interval; never what is needed."""
         leaving = np.flatnonzero(movable & ~needed)
-        fresh = units.best_before_ms[leaving] > t_ms
-        interval = units.interval_ms[leaving] * (-1 if self.slowest_first else 1)
-        return leaving[
-            np.lexsort((np.where(fresh, interval, units.best_before_ms[leaving]), fresh))
-        ]
+        best_before = units.best_before_ms[leaving]
+        stale, fresh = np.flatnonzero(best_before <= t_ms), np.flatnonzero(best_before > t_ms)
+        first = stale[lowest(best_before[stale], count)]
+        interval = units.interval_ms[leaving[fresh]] * (-1 if self.slowest_first else 1)
+        then = fresh[lowest(interval, count - len(first))]
+        order: Integers = np.concatenate([first, then])
+        return leaving[order]

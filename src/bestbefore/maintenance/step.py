@@ -39,8 +39,12 @@ class View(Protocol):
         """Let units leave; their keys stay known."""
         ...
 
-    def fresh(self, t_ms: int) -> Booleans:
-        """Which of the held units are fresh, as far as that is known."""
+    def fresh(self, units: Integers, t_ms: int) -> Booleans:
+        """Which of some units are held and fresh, as far as that is known."""
+        ...
+
+    def sizes(self, t_ms: int) -> tuple[int, int]:
+        """How many units it holds, and how many of these are fresh as far as that is known."""
         ...
 
 
@@ -272,13 +276,14 @@ def _told(
 ) -> Outcome:
     """The outcome with what it did: the sets A to G, and the estimate."""
     units, unit, t_ms = view.units, window.unit, outcome.t_ms
-    fresh = fresh_probability(units.refreshed_ms[unit], units.interval_ms[unit], t_ms)
+    held, fresh = units.held[unit], view.fresh(unit, t_ms)
+    probability = fresh_probability(units.refreshed_ms[unit], units.interval_ms[unit], t_ms)
     return replace(
         outcome,
         changed=changed,
         waiting=waiting,
         saved=saved,
         window=window,
-        sets=window_sets(units.held, view.fresh(t_ms), window),
-        fresh=fresh * units.held[unit],
+        sets=window_sets(held, fresh, window, sizes=view.sizes(t_ms)),
+        fresh=probability * held,
     )

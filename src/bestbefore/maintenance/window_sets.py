@@ -36,18 +36,22 @@ class WindowSets:
         return {letter.upper(): getattr(self, letter) for letter in "abcdefg"}
 
 
-def window_sets(held: Booleans, fresh: Booleans, window: WindowUnits) -> WindowSets:
-    """The sets of an evaluation, from which units the view holds and which of these are fresh."""
-    needed = window.unit
-    needed_held, needed_fresh = held[needed], fresh[needed]
-    c, all_fresh = np.count_nonzero(needed_fresh), np.count_nonzero(fresh)
-    d = np.count_nonzero(needed_held) - c
-    mappings, served, e, f = _mappings(window, needed_held, needed_fresh)
+def window_sets(
+    held: Booleans, fresh: Booleans, window: WindowUnits, *, sizes: tuple[int, int]
+) -> WindowSets:
+    """The sets of an evaluation: which units of the window are held, and which of these are fresh.
+
+    `sizes` are how many units the whole view holds, and how many of these are fresh.
+    """
+    all_held, all_fresh = sizes
+    c = int(np.count_nonzero(fresh))
+    d = int(np.count_nonzero(held)) - c
+    mappings, served, e, f = _mappings(window, held, fresh)
     return WindowSets(
-        a=int(all_fresh - c),
-        b=int(np.count_nonzero(held) - all_fresh - d),
-        c=int(c),
-        d=int(d),
+        a=all_fresh - c,
+        b=all_held - all_fresh - d,
+        c=c,
+        d=d,
         e=e,
         f=f,
         g=window.unknown + mappings - served,

@@ -1,11 +1,11 @@
 """What the stream tells the policies: which units an evaluation needs, how often and how long."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from bestbefore.arrays import Integers, Scores
-from bestbefore.view.links import Links
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,8 @@ class Pairs:
 class JoinKeys:
     """The join keys of the window as the left side of the maintenance graph.
 
-    Edge e joins key `edge_key[e]` with the unit at `edge_position[e]` (planning-ahead section 4).
+    Edge e joins key `edge_key[e]` with the unit at `edge_position[e]` (planning-ahead section 4);
+    edges are in ascending order of keys.
     `remaining` and `mappings` hold, per key, L of its latest mapping and the number of mappings c.
     """
 
@@ -97,7 +98,7 @@ NO_UNITS = WindowUnits(_NONE, _NONE, _NONE)
 
 def units_of_keys(key: Integers, remaining: Integers, mappings: Integers) -> WindowUnits:
     """The window's units in a 1:1 join, from counts per (key, L) in ascending order of keys."""
-    starts = _run_starts(key)
+    starts = run_starts(key)
     if len(starts) == len(key):
         return WindowUnits(key, remaining, mappings)
     position = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(key))))
@@ -109,13 +110,21 @@ def units_of_keys(key: Integers, remaining: Integers, mappings: Integers) -> Win
     )
 
 
+class LinkedUnits(Protocol):
+    """Whoever knows which units join keys are linked with."""
+
+    def units(self, keys: Integers) -> tuple[Integers, Integers]:
+        """The units of some join keys, by edge: which of `keys` each belongs to, and its number."""
+        ...
+
+
 def units_of_links(
-    links: Links, key: Integers, remaining: Integers, mappings: Integers
+    links: LinkedUnits, key: Integers, remaining: Integers, mappings: Integers
 ) -> WindowUnits:
     """The window's units in an M:N join, from counts per (key, L) in ascending order of keys."""
-    starts = _run_starts(key)
-    owner, edge = links.edges(key[starts])
-    unit, position = np.unique(links.unit[edge], return_inverse=True)
+    starts = run_starts(key)
+    owner, linked = links.units(key[starts])
+    unit, position = np.unique(linked, return_inverse=True)
     entry_key = np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(key))))
     pairs = _pairs(owner, position, entry_key, remaining, mappings)
     edges = np.unique(np.stack([owner, position]), axis=1)
@@ -157,7 +166,8 @@ def _sums(group: Integers, values: Integers, groups: int) -> Integers:
     return np.bincount(group, weights=values, minlength=groups).astype(np.int64)
 
 
-def _run_starts(ordered: Integers) -> Integers:
+def run_starts(ordered: Integers) -> Integers:
+    """Where numbers in order are others than the one before."""
     if not len(ordered):
         return np.empty(0, dtype=np.int64)
     return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))

@@ -162,9 +162,15 @@ class TraceView:
         self.units.value[units] = np.nan
         self.version[units] = self.code[units] = NO_ROW
 
-    def fresh(self, t_ms: int) -> Booleans:  # noqa: ARG002 - the remote data are those of now
-        """Which of the held units are truly fresh."""
-        return np.asarray(self.units.held & (self.code == self.remote.code))
+    def fresh(self, units: Integers, t_ms: int) -> Booleans:  # noqa: ARG002 - the data are of now
+        """Which of some units are held and truly fresh."""
+        return self.units.held[units] & ~self.stale(units)
+
+    def sizes(self, t_ms: int) -> tuple[int, int]:  # noqa: ARG002 - the data are of now
+        """How many units are held, and how many of these are truly fresh."""
+        held = self.units.held
+        fresh = held & (self.code == self.remote.code)
+        return int(np.count_nonzero(held)), int(np.count_nonzero(fresh))
 
     def stale(self, units: Integers) -> Booleans:
         """Which units differ from the remote data."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers, Numbers
+from bestbefore.arrays import Booleans, Integers, Numbers, grown, moved_up
 
 _RATES = 48
 
@@ -41,8 +41,8 @@ class ChangeRates:
 
     def extend(self, count: int) -> None:
         """Make room for more units, of which nothing is known."""
-        self.log_weight = np.concatenate([self.log_weight, np.zeros((count, _RATES))])
+        self.log_weight = grown(self.log_weight, count)
 
-    def keep(self, kept: Booleans) -> None:
-        """Forget the units that are not marked."""
-        self.log_weight = self.log_weight[kept]
+    def move_up(self, kept: Integers, first: int) -> None:
+        """Forget the units from `first` on, but for some that move up in their order."""
+        self.log_weight = moved_up(self.log_weight, kept, first)

@@ -1,7 +1,8 @@
 """The join keys of a view's rows, and the links that rows make between join keys and units."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import pyarrow as pa
@@ -9,6 +10,8 @@ import pyarrow.compute as pc
 
 from bestbefore.arrays import Integers
 from bestbefore.rdf.terms import Key, Row
+from bestbefore.view.key_index import KeyIndex
+from bestbefore.view.units import Units
 
 
 def distinct_keys(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Key], Integers]:
@@ -17,61 +20,16 @@ def distinct_keys(columns: Sequence[pa.ChunkedArray]) -> tuple[list[Key], Intege
     dictionaries = []
     for column in columns:
         encoded = pc.fill_null(column.combine_chunks(), "").dictionary_encode()
-        dictionaries.append(encoded.dictionary.to_pylist())
-        codes = codes * max(1, len(dictionaries[-1])) + encoded.indices.to_numpy()
-    distinct, inverse = np.unique(codes, return_inverse=True)
-    return list(_keys(distinct, dictionaries)), inverse.astype(np.int64)
-
-
-def _keys(codes: Integers, dictionaries: list[list[str]]) -> Iterator[Key]:
-    for code in codes.tolist():
-        parts = []
-        for values in reversed(dictionaries):
-            code, index = divmod(code, max(1, len(values)))  # noqa: PLW2901
-            parts.append(values[index])
-        yield tuple(reversed(parts))
-
-
-class RowKeys:
-    """The number of the join key of each row, in the order of the rows.
-
-    Numbers are given out as keys are met, in rows or in a window, and hold until `settle`.
-    """
-
-    def __init__(self, join_key: Sequence[str], rows: pa.Table) -> None:
-        self._names = tuple(join_key)
-        self._columns = [rows.column_names.index(name) for name in join_key]
-        self.settle(rows)
-
-    def __len__(self) -> int:
-        return len(self._number)
-
-    def settle(self, rows: pa.Table) -> None:
-        """Begin anew with these rows: keys that none of them has are forgotten."""
-        keys, self._settled = distinct_keys([rows[name] for name in self._names])
-        self._number = {key: number for number, key in enumerate(keys)}
-        self._recent: list[int] = []
-
-    def append(self, rows: Iterable[Row]) -> None:
-        """Note the join keys of rows that come after all others."""
-        keys = [tuple(row[column] or "" for column in self._columns) for row in rows]
-        self.learn(keys)
-        self._recent.extend(self._number[key] for key in keys)
-
-    def learn(self, keys: Iterable[Key]) -> bool:
-        """Give a number to each key that has none; tell whether there was any."""
-        before = len(self)
-        for key in keys:
-            self._number.setdefault(key, len(self._number))
-        return len(self) > before
-
-    def numbers(self, keys: Iterable[Key]) -> Integers:
-        """The number of each join key, −1 where it has none."""
-        return np.fromiter((self._number.get(key, -1) for key in keys), np.int64)
-
-    def of_rows(self, row_numbers: Integers) -> Integers:
-        """The join keys of some rows."""
-        return np.concatenate([self._settled, np.array(self._recent, np.int64)])[row_numbers]
+        dictionaries.append(encoded.dictionary)
+        codes = codes * max(1, len(encoded.dictionary)) + encoded.indices.to_numpy()
+    if len(columns) == 1:
+        return list(zip(dictionaries[0].to_pylist(), strict=True)), codes
+    distinct, row_key = np.unique(codes, return_inverse=True)
+    parts = []
+    for dictionary in reversed(dictionaries):
+        distinct, index = np.divmod(distinct, max(1, len(dictionary)))
+        parts.append(dictionary.take(pa.array(index)).to_pylist())
+    return list(zip(*reversed(parts), strict=True)), row_key.astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +42,14 @@ class Links:
 
     start: Integers
     unit: Integers
+
+    def __len__(self) -> int:
+        return len(self.start) - 1
+
+    def units(self, keys: Integers) -> tuple[Integers, Integers]:
+        """The units of some join keys, by edge: which of `keys` each belongs to, and its number."""
+        owner, edge = self.edges(keys)
+        return owner, self.unit[edge]
 
     def edges(self, keys: Integers) -> tuple[Integers, Integers]:
         """The edges of some join keys: which of `keys` each belongs to, and its number."""
@@ -98,3 +64,76 @@ def link(join_key: Integers, unit: Integers, *, keys: int) -> tuple[Links, Integ
     order = np.argsort(join_key, kind="stable")
     start = np.searchsorted(join_key[order], np.arange(keys + 1)).astype(np.int64)
     return Links(start, unit[order]), order
+
+
+class RowLinks:
+    """The links that the rows of a view make between join keys and units, as the rows are now.
+
+    Join keys have numbers, given out as they are met, in rows or in a window; they hold until
+    `settle`. A row counts as long as its unit points at it.
+    """
+
+    def __init__(self, join_key: Sequence[str], variables: Sequence[str], units: Units) -> None:
+        self._names, self._units = tuple(join_key), units
+        self._columns = [variables.index(name) for name in join_key]
+
+    def __len__(self) -> int:
+        return len(self._number)
+
+    def settle(self, table: pa.Table, unit: Integers, row: Integers) -> None:
+        """Begin anew with the rows of units, in their order: keys that none has are forgotten."""
+        keys, row_key = distinct_keys([table[name] for name in self._names])
+        self._number = KeyIndex(keys)
+        self._settled, order = link(row_key[row], unit, keys=len(keys))
+        self._row = row[order]
+        self._recent: dict[int, list[tuple[int, int]]] = {}
+
+    def append(self, units: Sequence[int], content: Sequence[Sequence[Row]], row: int) -> None:
+        """Note the rows that units have from now on, numbered one after the other from `row`."""
+        owners = [unit for unit, rows in zip(units, content, strict=True) for _ in rows]
+        cells = chain.from_iterable(content)
+        keys = [tuple(each[column] or "" for column in self._columns) for each in cells]
+        self.learn(keys)
+        new: dict[int, list[tuple[int, int]]] = {}
+        for number, (key, unit) in enumerate(zip(self.numbers(keys).tolist(), owners, strict=True)):
+            new.setdefault(key, []).append((unit, row + number))
+        for key, links in new.items():
+            again = {unit for unit, _ in links}
+            before = [link for link in self._recent.get(key, ()) if link[0] not in again]
+            self._recent[key] = before + links
+
+    def learn(self, keys: Sequence[Key]) -> None:
+        """Give a number to each key that has none."""
+        unknown = np.flatnonzero(self.numbers(keys) < 0)
+        self._number.append(dict.fromkeys(keys[place] for place in unknown.tolist()))
+
+    def numbers(self, keys: Sequence[Key]) -> Integers:
+        """The number of each join key, −1 where it has none."""
+        return self._number.find(keys)
+
+    def units(self, keys: Integers) -> tuple[Integers, Integers]:
+        """The units of some join keys, by row: which of `keys` each belongs to, and its number."""
+        owner, unit, _ = self.rows(keys)
+        return owner, unit
+
+    def rows(self, keys: Integers) -> tuple[Integers, Integers, Integers]:
+        """The rows of some join keys: which of `keys` each belongs to, its unit and its number.
+
+        Those of a key are in ascending order of units.
+        """
+        settled = np.flatnonzero(keys < len(self._settled))
+        owner, edge = self._settled.edges(keys[settled])
+        parts = [np.stack([settled[owner], self._settled.unit[edge], self._row[edge]])]
+        recent = [
+            (place, unit, row)
+            for place, key in enumerate(keys.tolist() if self._recent else ())
+            for unit, row in self._recent.get(key, ())
+        ]
+        if recent:
+            parts.append(np.array(recent, dtype=np.int64).T)
+        owner, unit, row = np.concatenate(parts, axis=1)
+        start = self._units.row_start[unit]
+        live = np.flatnonzero((row >= start) & (row < start + self._units.row_count[unit]))
+        owner, unit, row = owner[live], unit[live], row[live]
+        order = np.lexsort((row, unit, owner)) if recent else slice(None)
+        return owner[order], unit[order], row[order]

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, compress
 
 import numpy as np
 import pyarrow as pa
@@ -10,8 +11,14 @@ import pyarrow as pa
 from bestbefore.arrays import Booleans, Integers
 from bestbefore.rdf.terms import Key, Row
 from bestbefore.view.change_rates import ChangeRates
-from bestbefore.view.links import Links, RowKeys, link
+from bestbefore.view.fresh_count import FreshCount
+from bestbefore.view.key_index import KeyIndex
+from bestbefore.view.links import RowLinks
+from bestbefore.view.rows import Rows, table_of
 from bestbefore.view.units import NEVER_RETRY, Units, new_units
+
+# So many units move up at once where others were dropped, and so many more for each of these.
+_MOVED_AT_ONCE, _MOVED_PER_HOLE = 4_096, 16
 
 Measure = Callable[[Sequence[Row]], float]
 """The number that a FILTER compares, as found in the rows of a unit; NaN where there is none."""
@@ -41,6 +48,9 @@ class LocalView:
     place, so row numbers that an evaluation has cut stay valid until `compact` is called. So do the
     numbers of units and join keys. Where the join key is the refresh key a unit is a join key (1:1)
     and has its number; where it is another, the rows link join keys with units (M:N).
+
+    What an evaluation does costs what it touches; what costs as much as the view is large is put
+    off until as much was touched. `refreshes` counts them since the last snapshot.
     """
 
     def __init__(
@@ -56,12 +66,16 @@ class LocalView:
         self.key, self.join_key = tuple(key), tuple(key if join_key is None else join_key)
         self.variables, self.defaults = tuple(rows.column_names), defaults
         self.rates: ChangeRates | None = None
+        self.refreshes = 0
         self.keys, self.units = list(keys), units
-        self._number = {each: number for number, each in enumerate(self.keys)}
-        self._settled = rows
-        self._recent: list[Row] = []
-        self._row_keys = RowKeys(self.join_key, rows) if self.join_key != self.key else None
-        self._links: tuple[Links, Integers] | None = None
+        self._number = KeyIndex(self.keys)
+        self._rows = Rows(rows)
+        self._missing, self._holes = set(np.flatnonzero(~units.held).tolist()), list[int]()
+        self._count: FreshCount | None = None
+        self._links: RowLinks | None = None
+        if self.join_key != self.key:
+            self._links = RowLinks(self.join_key, self.variables, units)
+            self._links.settle(rows, *self._all_rows())
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -70,57 +84,59 @@ class LocalView:
         """Take the view as loaded at the first evaluation time: age and τ count from there."""
         self.units.refreshed_ms[:] = t_ms
         self.units.best_before_ms[:] = t_ms
+        self._count = None
 
     def numbers(self, keys: Iterable[Key]) -> Integers:
         """The unit number of each refresh key, −1 where the view does not know it."""
-        return np.fromiter((self._number.get(key, -1) for key in keys), np.int64)
+        return self._number.find(list(keys))
 
     def join_numbers(self, keys: Iterable[Key]) -> Integers:
         """The number of each join key, −1 where the view does not know it."""
-        return self.numbers(keys) if self._row_keys is None else self._row_keys.numbers(keys)
+        return self.numbers(keys) if self._links is None else self._links.numbers(list(keys))
 
     def learn(self, keys: Iterable[Key]) -> None:
         """Give a number to units that the view does not know; it does not hold them yet."""
         # In an order of their own, so that the numbers do not depend on who met them first.
-        new = sorted({key for key in keys if key not in self._number})
+        keys = list(keys)
+        new = sorted({keys[place] for place in np.flatnonzero(self.numbers(keys) < 0)})
         if not new:
             return
         first = len(self.keys)
-        self.units = self.units.extended(len(new), interval_ms=self.defaults.interval_ms)
+        self.units.extend(len(new), interval_ms=self.defaults.interval_ms)
         self.keys.extend(new)
-        self._number.update(zip(new, range(first, len(self.keys)), strict=True))
+        self._number.append(new)
+        self._missing.update(range(first, len(self.keys)))
         stated = self.defaults.intervals_ms
         self.set_intervals({key: stated[key] for key in new if key in stated})
         self.prepare(first)
 
     def learn_joins(self, keys: Iterable[Key]) -> None:
         """Give a number to join keys that no row has yet; in a 1:1 join these are units."""
-        if self._row_keys is None:
+        if self._links is None:
             self.learn(keys)
-        elif self._row_keys.learn(keys):
-            self._links = None
+        else:
+            self._links.learn(list(keys))
 
     @property
     def linked(self) -> bool:
         """Whether rows link join keys with other units (M:N)."""
-        return self._row_keys is not None
+        return self._links is not None
 
-    def links(self) -> Links | None:
+    def links(self) -> RowLinks | None:
         """The units of each join key in an M:N join, as the rows are now; None in a 1:1 join."""
-        return None if self._row_keys is None else self._linked(self._row_keys)[0]
+        return self._links
 
     def joined(self, join_keys: Integers) -> tuple[Integers, Integers]:
         """The rows with these join keys: the unit of each, and its row number."""
-        if self._row_keys is None:
+        if self._links is None:
             owner, rows = self.row_numbers(join_keys)
             return join_keys[owner], rows
-        links, rows = self._linked(self._row_keys)
-        _, edges = links.edges(join_keys)
-        return links.unit[edges], rows[edges]
+        _, unit, rows = self._links.rows(join_keys)
+        return unit, rows
 
     def rows_of(self, unit: int) -> list[Row]:
         """The rows of one unit."""
-        return self._take(self.row_numbers(np.array([unit]))[1])
+        return self._rows_by(np.array([unit]))[0]
 
     def row_numbers(self, units: Integers) -> tuple[Integers, Integers]:
         """For the rows of `units`: which of `units` each belongs to, and its row number."""
@@ -132,111 +148,133 @@ class LocalView:
 
     def columns(self, row_numbers: Integers) -> pa.Table:
         """The mappings behind row numbers, one string column per variable."""
-        whole = pa.concat_tables([self._settled, _table(self.variables, self._recent)])
-        return whole.take(pa.array(row_numbers))
+        return self._rows.table(row_numbers)
 
     def replace(self, units: Integers, content: Sequence[Sequence[Row]]) -> Booleans:
         """Let units have these rows from now on; tell of each whether it had others before."""
-        pairs = zip(units.tolist(), content, strict=True)
-        return np.array([self._replace(unit, rows) for unit, rows in pairs], dtype=np.bool_)
+        self._change(units)
+        self.refreshes += len(units)
+        self._missing.difference_update(units.tolist())
+        pairs = zip(self._rows_by(units), content, strict=True)
+        changed = [old != list(new) and Counter(old) != Counter(new) for old, new in pairs]
+        self._point(units[changed], list(compress(content, changed)))
+        return np.array(changed, dtype=np.bool_)
 
-    def _replace(self, unit: int, rows: Sequence[Row]) -> bool:
-        changed = Counter(self.rows_of(unit)) != Counter(rows)
-        if changed:
-            self.units.row_start[unit] = len(self._settled) + len(self._recent)
-            self.units.row_count[unit] = len(rows)
-            self._recent.extend(rows)
-            self._note(unit, rows)
-        return changed
+    def _rows_by(self, units: Integers) -> list[list[Row]]:
+        """The rows of each of some units."""
+        found: list[list[Row]] = [[] for _ in units]
+        owner, numbers = self.row_numbers(units)
+        for place, row in zip(owner.tolist(), self._rows.tuples(numbers), strict=True):
+            found[place].append(row)
+        return found
+
+    def _point(self, units: Integers, content: Sequence[Sequence[Row]]) -> None:
+        """Append rows, and point units at them."""
+        counts = np.array([len(rows) for rows in content], dtype=np.int64)
+        first = self._rows.append(list(chain.from_iterable(content)))
+        self.units.row_start[units] = first + np.cumsum(counts) - counts
+        self.units.row_count[units] = counts
+        if self.defaults.measure is not None:
+            self.units.value[units] = [self.defaults.measure(rows) for rows in content]
+        if self._links is not None:
+            self._links.append(units.tolist(), content, first)
 
     def evict(self, units: Integers) -> None:
         """Let units leave the view; their keys stay known."""
+        self._change(units)
+        self._missing.update(units.tolist())
         self.units.held[units] = False
         self.units.row_count[units] = 0
         self.units.value[units] = np.nan
 
-    def fresh(self, t_ms: int) -> Booleans:
-        """Which of the held units are fresh, as far as best-before times tell."""
-        return self.units.fresh(t_ms)
+    def fresh(self, units: Integers, t_ms: int) -> Booleans:
+        """Which of some units are held and fresh, as far as best-before times tell."""
+        return self.units.fresh(units, t_ms)
+
+    def sizes(self, t_ms: int) -> tuple[int, int]:
+        """How many units the view holds, and how many of these are fresh as far as is known."""
+        if self._count is None or t_ms < self._count.t_ms or self._count.large:
+            self._count = FreshCount(self.units, t_ms)
+        return self._count.at(t_ms)
 
     def set_intervals(self, interval_ms: Mapping[Key, int]) -> None:
         """Take over the change intervals of some units; keys not in the view are ignored."""
-        for key, interval in interval_ms.items():
-            if (number := self._number.get(key)) is not None:
-                self.units.interval_ms[number] = max(1, interval)
+        number = self.numbers(interval_ms)
+        known, interval = number >= 0, np.array(list(interval_ms.values()), dtype=np.int64)
+        self.units.interval_ms[number[known]] = np.maximum(1, interval[known])
 
-    def compact(self) -> None:
+    def compact(self, *, fully: bool = False) -> None:
         """Drop what nothing points at: units that the view does not hold, and rows of no unit.
 
         A unit whose request failed is remembered. Numbers given out before are void afterwards.
+        Unless `fully`, what would take longer than it is worth by now is left for later.
         """
-        self._forget(~self.units.held & (self.units.failures == 0))
-        if len(self._recent) * 4 < len(self._settled) and not self._overgrown():
-            return
-        _, numbers = self.row_numbers(np.arange(len(self)))
-        self._settled, self._recent = self.columns(numbers).combine_chunks(), []
-        counts = self.units.row_count
-        self.units.row_start = np.cumsum(counts) - counts
-        if self._row_keys is not None:
-            self._row_keys.settle(self._settled)
-            self._links = None
+        failures = self.units.failures
+        self._forget([unit for unit in self._missing if not failures[unit]])
+        self._close_holes(fully=fully)
+        if self._rows.unsettled or self._overgrown():
+            self._settle_rows()
 
     def forget_failed(self, evaluation: int) -> None:
         """Drop units that the view does not hold and that nobody asked for again in due time."""
         units = self.units
         overdue = units.retry_at + (1 << np.minimum(units.failures, 32)) <= evaluation
-        self._forget(~units.held & overdue)
+        self._forget([unit for unit in self._missing if overdue[unit]])
+        self._close_holes(fully=True)
 
     def prepare(self, first: int = 0) -> None:
         """Mark the new units, from a number on, that can never be asked for; learn of all."""
         refused = [self.defaults.refusal(key) is not None for key in self.keys[first:]]
         self.units.retry_at[first:][refused] = NEVER_RETRY
-        if self.rates is not None:
-            self.rates.extend(len(self.keys) - first)
-            new = np.arange(first, len(self.keys))
-            self.units.interval_ms[new] = self.rates.interval_ms(new)
+        if self.rates is not None and refused:
+            self.rates.extend(len(refused))
+            # Nothing is known of any of them.
+            self.units.interval_ms[first:] = self.rates.interval_ms(np.array([first]))
 
-    def _note(self, unit: int, rows: Sequence[Row]) -> None:
-        if self.defaults.measure is not None:
-            self.units.value[unit] = self.defaults.measure(rows)
-        if self._row_keys is not None:
-            self._row_keys.append(rows)
-            self._links = None
+    def _change(self, units: Integers) -> None:
+        if self._count is not None:
+            self._count.change(units)
 
-    def _linked(self, row_keys: RowKeys) -> tuple[Links, Integers]:
-        """The links, and the number of the row behind each."""
-        if self._links is None:
-            unit, rows = self.row_numbers(np.arange(len(self)))
-            links, order = link(row_keys.of_rows(rows), unit, keys=len(row_keys))
-            self._links = links, rows[order]
-        return self._links
+    def _all_rows(self) -> tuple[Integers, Integers]:
+        """The unit and the number of every row, in the order of units."""
+        return self.row_numbers(np.arange(len(self)))
+
+    def _settle_rows(self) -> None:
+        unit, numbers = self._all_rows()
+        rows, counts = self._rows.keep(numbers), self.units.row_count
+        self.units.row_start[:] = np.cumsum(counts) - counts
+        if self._links is not None:
+            self._links.settle(rows, unit, np.arange(len(rows)))
 
     def _overgrown(self) -> bool:
         """Whether windows have brought more join keys than there are rows."""
-        rows = len(self._settled) + len(self._recent)
-        return self._row_keys is not None and len(self._row_keys) > rows
+        return self._links is not None and len(self._links) > len(self._rows)
 
-    def _forget(self, units: Booleans) -> None:
-        """Drop the marked units; the others move up, in their order."""
-        if not units.any():
+    def _forget(self, units: list[int]) -> None:
+        """Drop units: each leaves a hole in the columns."""
+        self._number.remove(np.array(units, dtype=np.int64))
+        self._missing.difference_update(units)
+        self._holes += units
+
+    def _close_holes(self, *, fully: bool) -> None:
+        """Let units move up to where others were dropped, in their order, if that is worth it."""
+        if not self._holes:
             return
-        first, kept = int(np.argmax(units)), ~units
-        for key in self.keys[first:]:
-            del self._number[key]
-        self.keys[first:] = [self.keys[number] for number in np.flatnonzero(kept) if number > first]
-        self._number.update(zip(self.keys[first:], range(first, len(self.keys)), strict=True))
-        self.units, self._links = self.units.only(kept), None
-        if self.rates is not None:
-            self.rates.keep(kept)
-
-    def _take(self, row_numbers: Integers) -> list[Row]:
-        settled = len(self._settled)
-        return [
-            self._recent[number - settled]
-            if number >= settled
-            else tuple(column[int(number)].as_py() for column in self._settled.columns)
-            for number in row_numbers
-        ]
+        first, size = min(self._holes), len(self)
+        if size - first > _MOVED_AT_ONCE + _MOVED_PER_HOLE * len(self._holes) and not fully:
+            return
+        kept = np.delete(np.arange(first, size), np.array(self._holes) - first)
+        if self._count is not None:
+            self._count.settle()
+        numbers = dict(zip(kept.tolist(), range(first, size), strict=False))
+        self._missing = {numbers.get(unit, unit) for unit in self._missing}
+        self.keys[first:] = [self.keys[unit] for unit in numbers]
+        self._holes = []
+        for column in (self._number, self.units, self.rates):
+            if column is not None:
+                column.move_up(kept, first)
+        if self._links is not None:
+            self._settle_rows()
 
 
 def view_of(
@@ -257,7 +295,7 @@ def view_of(
     units = new_units(np.cumsum(counts) - counts, counts, defaults.interval_ms)
     if defaults.measure is not None:
         units.value[:] = [defaults.measure(unit) for unit in grouped.values()]
-    table = _table(variables, [row for unit in grouped.values() for row in unit])
+    table = table_of(variables, chain.from_iterable(grouped.values()))
     view = LocalView(
         key,
         list(grouped),
@@ -269,9 +307,3 @@ def view_of(
     view.rates = rates
     view.prepare()
     return view
-
-
-def _table(variables: Sequence[str], rows: Sequence[Row]) -> pa.Table:
-    columns = [[row[position] for row in rows] for position in range(len(variables))]
-    arrays = [pa.array(column, pa.string()) for column in columns]
-    return pa.Table.from_arrays(arrays, names=list(variables))

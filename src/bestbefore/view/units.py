@@ -4,7 +4,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers, Numbers
+from bestbefore.arrays import Booleans, Integers, Numbers, grown, moved_up
 
 NEVER_RETRY = 2**62
 """The `retry_at` of a unit that can never be asked for."""
@@ -35,27 +35,22 @@ class Units:
     def __len__(self) -> int:
         return len(self.row_start)
 
-    def fresh(self, t_ms: int) -> Booleans:
-        """Which held units are expected to be fresh: τ > t."""
-        return self.held & (self.best_before_ms > t_ms)
+    def fresh(self, units: Integers, t_ms: int) -> Booleans:
+        """Which of some units are held and expected to be fresh: τ > t."""
+        return self.held[units] & (self.best_before_ms[units] > t_ms)
 
-    def copy(self) -> "Units":
-        """The same units in columns of their own."""
-        return Units(**{column.name: getattr(self, column.name).copy() for column in fields(self)})
+    def extend(self, count: int, *, interval_ms: int) -> None:
+        """Add `count` units that the view does not hold."""
+        first = len(self)
+        for column in fields(self):
+            setattr(self, column.name, grown(getattr(self, column.name), count))
+        self.interval_ms[first:] = interval_ms
+        self.value[first:] = np.nan
 
-    def only(self, kept: Booleans) -> "Units":
-        """Those of the units that are marked, in their order."""
-        return Units(**{column.name: getattr(self, column.name)[kept] for column in fields(self)})
-
-    def extended(self, count: int, *, interval_ms: int) -> "Units":
-        """These units and `count` more that the view does not hold."""
-        more = new_units(np.zeros(count, np.int64), np.zeros(count, np.int64), interval_ms)
-        more.held[:] = False
-        columns = {
-            column.name: np.concatenate([getattr(self, column.name), getattr(more, column.name)])
-            for column in fields(self)
-        }
-        return Units(**columns)
+    def move_up(self, kept: Integers, first: int) -> None:
+        """Drop the units from `first` on, but for some that move up in their order."""
+        for column in fields(self):
+            setattr(self, column.name, moved_up(getattr(self, column.name), kept, first))
 
 
 def new_units(row_start: Integers, row_count: Integers, interval_ms: int) -> Units:

@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from bestbefore.view import Units
+from bestbefore.view import Units, local_view
 
 from .conftest import BATCHES, Crash, CrashingStorage, integer, random_events, user
 
@@ -65,3 +65,51 @@ def test_a_crash_before_the_journal_wastes_budget_and_adds_none(rig, case):
             assert sum(map(len, run.service.asked)) <= 2 * 11
         assert len(run.held()) <= view.get("capacity", 99)
         assert run.outcomes[-1]["sets"].mappings == whole.outcomes[-1]["sets"].mappings
+
+
+@pytest.mark.parametrize("case", ["capacity", "missing", "learned"])
+def test_a_crash_of_a_view_whose_holes_are_left_for_later_is_repeated_identically(
+    rig, case, monkeypatch
+):
+    monkeypatch.setattr(local_view, "_MOVED_AT_ONCE", 0)
+    monkeypatch.setattr(local_view, "_MOVED_PER_HOLE", 1)
+    policy, view = CASES[case]
+    rows = [(user(n), integer(n)) for n in range(12)]
+    events = random_events(7, users=16)
+    whole = rig(policy, rows=rows, budget=2, **view).run(events, batches=BATCHES)
+    whole.view.compact(fully=True)
+    for at in range(1, len(whole.service.asked) + 1):
+        run = rig(policy, rows=rows, budget=2, folder=f"crash{at}", **view)
+        storage = CrashingStorage(str(run.folder), folder="services/bkg/ledger", at=at)
+        with pytest.raises(Crash):
+            run.run(events, batches=BATCHES, storage=storage)
+        run.run(events, batches=BATCHES)
+        assert run.outcomes == whole.outcomes
+        run.view.compact(fully=True)
+        assert state_of(run) == state_of(whole)
+
+
+def snapshots(rig):
+    """The batch of the snapshot that the state refers to, after each batch."""
+    batches, found = [[number] for number in range(1, 12)], []
+    for last in range(1, len(batches) + 1):
+        rig.run(random_events(7, users=64, until=60_000), batches=batches[:last])
+        found.append(rig.state.view("bkg").snapshot_batch)
+    return found
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_snapshot_is_written_when_the_journal_has_grown_with_the_view(rig, monkeypatch, every):
+    """Of 64 units, four refreshes are a sixteenth; two are made at each evaluation."""
+    monkeypatch.setattr("bestbefore.engine.served_view._SNAPSHOT_EVERY", every)
+    rows = [(user(n), integer(n)) for n in range(64)]
+    found = snapshots(rig("WSJ-LRU", rows=rows, budget=2))
+    assert (
+        found
+        == {1: [-1, 1, 1, 3, 3, 5, 5, 7, 7, 9, 9], 3: [-1, -1, 2, 2, 2, 5, 5, 5, 8, 8, 8]}[every]
+    )
+    monkeypatch.setattr("bestbefore.engine.served_view._SHARE", 1)
+    assert snapshots(rig("WSJ-LRU", rows=rows, budget=2, folder="rarely")) == [-1] * 11
+    monkeypatch.setattr("bestbefore.engine.served_view._SNAPSHOT_AT_LATEST", 5)
+    found = snapshots(rig("WSJ-LRU", rows=rows, budget=2, folder="at latest"))
+    assert found == [-1, -1, -1, -1, 4, 4, 4, 4, 4, 9, 9]

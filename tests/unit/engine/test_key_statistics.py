@@ -28,7 +28,9 @@ def linked(rows):
 
 
 def sets_at(units, window, t_ms):
-    return window_sets(units.held, units.held & (units.best_before_ms > t_ms), window)
+    fresh = units.held & (units.best_before_ms > t_ms)
+    sizes = int(units.held.sum()), int(fresh.sum())
+    return window_sets(units.held[window.unit], fresh[window.unit], window, sizes=sizes)
 
 
 def test_counts_by_l_are_kept_and_the_latest_mapping_decides_l():

@@ -1,31 +1,55 @@
+from unittest import mock
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance import Moment, Situation, WindowUnits, resolve_policy
 from bestbefore.maintenance.election import describe
+from bestbefore.maintenance.rankers import rank_aggregation
 from bestbefore.maintenance.rankers.rank_aggregation import aggregate, elect_aggregated
+from bestbefore.maintenance.rankers.ranker import elect_highest
 from bestbefore.view.units import new_units
 
+KINDS = ["independent", "equal", "opposite", "misleading"]
 
+
+def two_lists(kind, size, values, rng):
+    """Few distinct values make many ties; a sample misleads where its lists agree and no others."""
+    distance, others = (rng.integers(0, values, size).astype(float) for _ in range(2))
+    if kind == "equal":
+        others = -distance
+    elif kind != "independent":
+        others = distance + rng.integers(0, 3, size)
+    if kind == "misleading":
+        sampled = slice(None, None, max(1, round(size ** (1 / 3))))
+        others[sampled] = values - distance[sampled]
+    return distance, others
+
+
+@settings(max_examples=500)
 @given(
     st.integers(0, 2**32 - 1),
     st.integers(1, 3_000),
     st.integers(0, 60),
     st.sampled_from([0.0, 0.05, 0.2, 0.5, 0.9, 1.0]),
     st.sampled_from([2, 10, 10_000]),
+    st.sampled_from(KINDS),
 )
-def test_the_best_are_found_without_sorting_all(seed, size, budget, alpha, values):
-    """Few distinct values make many ties, which the short cut must count as the sort does."""
+def test_the_best_are_found_without_sorting_all(seed, size, budget, alpha, values, kind):
+    """The short cut must count ties as the sort does, and leave as much to chance."""
     rng = np.random.default_rng(seed)
-    distance = rng.integers(0, values, size).astype(float)
-    others = rng.integers(0, values, size).astype(float)
-    chosen = elect_aggregated(alpha, distance, others, budget=budget, rng=rng)
+    distance, others = two_lists(kind, size, values, rng)
     scores = aggregate(alpha, distance, others)
-    assert len(set(chosen.tolist())) == len(chosen)
+    sorting, finding = (np.random.default_rng(seed) for _ in range(2))
+    expected = elect_highest(scores, budget=budget, rng=sorting)
+    with mock.patch.object(rank_aggregation, "_MANY", 30):
+        chosen = elect_aggregated(alpha, distance, others, budget=budget, rng=finding)
+    assert chosen.tolist() == expected.tolist()
     assert scores[chosen].tolist() == np.sort(scores)[::-1][:budget].tolist()
+    assert finding.bit_generator.state == sorting.bit_generator.state
 
 
 def candidates(values, refreshed, best_before):

@@ -3,14 +3,12 @@
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-import numpy as np
-
 from bestbefore.arrays import Scores
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed, RandomRanker
-from bestbefore.maintenance.rankers.ranker import Need, Scorer, rankers
-from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance, only
+from bestbefore.maintenance.rankers.ranker import Need, Scorer, only, rankers
+from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance
 
 
 @rankers.register("Filter")
@@ -83,5 +81,4 @@ def _check(fdt: float) -> None:
 
 
 def _in_band(ranker: Scorer, candidates: CandidateSet, moment: Moment, fdt: float) -> Scores:
-    inside = np.flatnonzero(candidates.distance <= fdt)
-    return only(inside, ranker.score(candidates, moment)[inside], len(candidates))
+    return only(candidates.distance <= fdt, ranker.score(candidates, moment))

@@ -5,37 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers, Scores
+from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.rankers.ranker import Need, rankers
-from bestbefore.maintenance.rankers.window_based import fresh_for, fresh_of, only
-from bestbefore.maintenance.window_units import JoinKeys
-
-
-def elect_cheapest(
-    keys: JoinKeys, stale: Booleans, preference: Scores, *, budget: int, rng: np.random.Generator
-) -> Integers:
-    """Complete join key after join key, the one with the fewest stale units left first.
-
-    Among equals the higher `preference` wins, then chance. What the rest of the budget does not
-    complete gets it for stale units of that key, at random.
-    """
-    edge = stale[keys.edge_position]
-    edge_key, edge_position = keys.edge_key[edge], keys.edge_position[edge]
-    missing = np.bincount(edge_key, minlength=len(keys.remaining))
-    order = np.lexsort((rng.random(len(preference)), -preference))
-    elected: list[Integers] = []
-    waiting = np.ones(len(stale), dtype=np.bool_)
-    while budget > 0 and missing.any():
-        cost = np.where(missing[order] > 0, missing[order], np.iinfo(np.int64).max)
-        key = order[np.argmin(cost)]
-        wanted = edge_position[edge_key == key]
-        wanted = rng.permutation(wanted[waiting[wanted]])[:budget]
-        waiting[wanted] = False
-        budget -= len(wanted)
-        elected.append(wanted)
-        missing -= np.bincount(edge_key[np.isin(edge_position, wanted)], minlength=len(missing))
-    return np.concatenate([np.empty(0, dtype=np.int64), *elected])
+from bestbefore.maintenance.rankers.cheapest_keys import elect_cheapest
+from bestbefore.maintenance.rankers.ranker import Need, only, rankers
+from bestbefore.maintenance.rankers.window_based import fresh_for
 
 
 @rankers.register("SBM-BGP")
@@ -45,8 +19,7 @@ class SelectivityBasedMaintenance:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Σ c_i over the unit's join keys."""
-        expired = np.flatnonzero(candidates.expired(moment))
-        return only(expired, candidates.mappings[expired], len(candidates))
+        return only(candidates.expired(moment), candidates.mappings)
 
 
 @rankers.register("SBM-Agg")
@@ -61,7 +34,7 @@ class SelectivityBasedAggregates:
     ) -> Integers:
         """Join key after join key, ties at random."""
         keys = candidates.join_keys()
-        preference = np.zeros(len(keys.remaining))
+        preference = np.zeros_like(keys.remaining)
         stale = candidates.expired(moment)
         return elect_cheapest(keys, stale, preference, budget=budget, rng=rng)
 
@@ -73,10 +46,8 @@ class ImpactBasedMaintenance:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Equation 15: Σ min(L, B) over pairs of a row and a compatible mapping."""
-        expired = np.flatnonzero(candidates.expired(moment))
-        fresh = np.zeros(len(candidates), dtype=np.int64)
-        fresh[expired] = fresh_of(candidates, expired, moment)
-        return only(expired, candidates.results(fresh)[expired], len(candidates))
+        results = candidates.results(fresh_for(candidates, moment))
+        return only(candidates.expired(moment), results)
 
 
 @rankers.register("IBM-Agg")
@@ -94,4 +65,4 @@ class ImpactBasedAggregates:
         lasting = keys.remaining.copy()
         np.minimum.at(lasting, keys.edge_key, fresh_for(candidates, moment)[keys.edge_position])
         stale = candidates.expired(moment)
-        return elect_cheapest(keys, stale, lasting.astype(np.float64), budget=budget, rng=rng)
+        return elect_cheapest(keys, stale, lasting, budget=budget, rng=rng)

@@ -5,8 +5,9 @@ from typing import Protocol, TypeGuard
 
 import numpy as np
 
-from bestbefore.arrays import Integers, Scores
+from bestbefore.arrays import Booleans, Integers, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.selection import nth_highest
 from bestbefore.registry import Registry
 
 __all__ = [
@@ -72,15 +73,22 @@ def scores(ranker: Ranker) -> TypeGuard[Scorer]:
 rankers: Registry[type[Ranker]] = Registry("ranker")
 
 
+def only(eligible: Booleans, scores: Scores | Integers) -> Scores:
+    """The scores of the eligible candidates; no other is ever elected."""
+    result = scores.astype(np.float64)
+    result[np.flatnonzero(~eligible)] = NEVER
+    return result
+
+
 def elect_highest(scores: Scores, *, budget: int, rng: np.random.Generator) -> Integers:
     """The positions of the `budget` highest scores, best first, ties at random.
 
-    Only the elected are sorted: the rest is separated by one partition.
+    Only the elected are sorted.
     """
     if budget <= 0 or not len(scores):
         return np.empty(0, dtype=np.int64)
     if budget < len(scores):
-        bar = np.partition(scores, len(scores) - budget)[len(scores) - budget]
+        bar = nth_highest(scores, budget)
         above = np.flatnonzero(scores > bar)
         level = np.flatnonzero(scores == bar) if bar > NEVER else above[:0]
         wanted = min(budget - len(above), len(level))

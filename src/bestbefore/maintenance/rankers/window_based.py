@@ -8,7 +8,7 @@ import numpy as np
 from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.best_before import fresh_evaluations, next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.rankers.ranker import NEVER, Need, rankers
+from bestbefore.maintenance.rankers.ranker import Need, only, rankers
 
 
 def fresh_for(candidates: CandidateSet, moment: Moment) -> Integers:
@@ -17,32 +17,9 @@ def fresh_for(candidates: CandidateSet, moment: Moment) -> Integers:
     return fresh_evaluations(renewed, moment.t_ms, moment.slide_ms)
 
 
-def fresh_of(candidates: CandidateSet, expired: Integers, moment: Moment) -> Integers:
-    """V of the candidates at these positions, whose τ has passed.
-
-    τ_next − t is then I − (t − τ) mod I. Memory is what costs with many candidates, so it is
-    worked out in place.
-    """
-    interval = candidates.interval_ms[expired]
-    left = moment.t_ms - candidates.best_before_ms[expired]
-    left %= interval
-    np.subtract(interval, left, out=left)
-    left += moment.slide_ms - 1
-    left //= moment.slide_ms
-    return left
-
-
-def only(positions: Integers, scores: Scores | Integers, size: int) -> Scores:
-    """Scores of the candidates at some positions; no other is ever elected."""
-    result = np.full(size, NEVER)
-    result[positions] = scores
-    return result
-
-
-def served(candidates: CandidateSet, fresh: Integers, moment: Moment) -> Scores:
+def served(candidates: CandidateSet, fresh: Integers, moment: Moment) -> Integers:
     """Equation 5, min(L, V); with a tumbling window every L is the same and V alone decides."""
-    evaluations = fresh if moment.tumbling else np.minimum(candidates.remaining, fresh)
-    return evaluations.astype(np.float64)
+    return fresh if moment.tumbling else np.minimum(candidates.remaining, fresh)
 
 
 @rankers.register("WBM")
@@ -58,14 +35,11 @@ class WindowBasedMaintenance:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """Equation 5; with `fill`, the not yet expired rank below all possibly stale ones."""
-        if not self.fill:
-            expired = np.flatnonzero(candidates.expired(moment))
-            fresh = fresh_of(candidates, expired, moment)
-            if not moment.tumbling:
-                np.minimum(fresh, candidates.remaining[expired], out=fresh)
-            return only(expired, fresh, len(candidates))
         score = served(candidates, fresh_for(candidates, moment), moment)
-        return np.where(candidates.expired(moment), score, -1.0 / (1.0 + score) - 1.0)
+        expired = candidates.expired(moment)
+        if self.fill:
+            return np.where(expired, score, -1.0 / (1.0 + score) - 1.0)
+        return only(expired, score)
 
 
 @rankers.register("WBM*")
@@ -79,5 +53,4 @@ class TrueWindowBasedMaintenance:
         """Equation 5 with what an oracle knows."""
         stale, next_change_ms = candidates.truth
         fresh = fresh_evaluations(next_change_ms, moment.t_ms, moment.slide_ms)
-        chosen = np.flatnonzero(stale)
-        return only(chosen, served(candidates, fresh, moment)[chosen], len(candidates))
+        return only(stale, served(candidates, fresh, moment))
