@@ -6,7 +6,7 @@ making and running it, and for few rows that time is nearly all there is.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -23,13 +23,15 @@ class Inbox:
     """A folder with one file per table; the executors can read it, too."""
 
     storage: Storage
+    _filled: set[str] = field(default_factory=set)
 
     def register(self, spark: SparkSession, view: str, columns: Mapping[str, str]) -> None:
         """Let a session know a table, by the names and types of its columns.
 
         A column `time` is told relative to the `base` that its rows are put with.
         """
-        self.put(view, [])
+        if view not in self._filled:
+            self.put(view, [])
         row = ", ".join(f"{name(column)}: {kind}" for column, kind in columns.items())
         schema = f"base BIGINT, rows ARRAY<ARRAY<STRUCT<{row}>>>"
         told = [f"time - base AS {name(one)}" if one == "time" else name(one) for one in columns]
@@ -42,6 +44,7 @@ class Inbox:
         """Give a table its rows, in parts that are each a JSON array."""
         text = f'{{"base": {base}, "rows": [{", ".join(parts)}]}}'
         self.storage.write(_file(view), text.encode())
+        self._filled.add(view)
 
 
 def _file(view: str) -> str:
