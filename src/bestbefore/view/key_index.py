@@ -53,7 +53,8 @@ class KeyIndex:
         if 2 * self._used > len(self._slot):
             numbers = np.concatenate([self._slot[self._slot >= 0], numbers])
             self._used = len(numbers)
-            self._slot = np.full(max(_LEAST, 1 << int(4 * self._used).bit_length() - 1), _FREE)
+            # With room for as many again, so that this is rare however many come and go.
+            self._slot = np.full(max(_LEAST, 1 << (3 * self._used).bit_length()), _FREE)
         self._insert(numbers)
 
     def remove(self, numbers: Integers) -> None:
