@@ -29,7 +29,7 @@ from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.job import Job, read_job
 from bestbefore.rdf.terms import Key, Row
 from bestbefore.service import Fetched, Loaded
-from bestbefore.spark.columns import EVALUATION, MAPPINGS, REMAINING
+from bestbefore.spark.columns import MAPPINGS, RANGE, REMAINING
 from bestbefore.spark.window_mappings import SERVICE, key_column
 from bestbefore.storage import LocalStorage
 from bestbefore.windows import Instants, SlidingWindow, Timeline
@@ -206,7 +206,7 @@ class Run:
         return pa.table(
             {
                 SERVICE: pa.array(np.zeros(len(names), np.int32)),
-                EVALUATION: pa.array(np.full(len(names), self.number)),
+                **dict.fromkeys(RANGE, pa.array(np.full(len(names), self.number))),
                 REMAINING: pa.array(np.where(second, 2, 7)),
                 MAPPINGS: pa.array(self.rng.integers(1, 5, len(names))),
                 key_column(0): pa.array(names, pa.string()),

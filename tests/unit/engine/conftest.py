@@ -118,10 +118,10 @@ def counted(events, window, evaluations, key):
                 counts[(number, *values, left)] += 1
     rows = [(*each, count) for each, count in counts.items()]
     columns = list(zip(*rows, strict=True)) or [[] for _ in range(3 + len(key))]
-    names = ["evaluation", *(f"?{name}" for name in key), "remaining", "mappings"]
+    names = ["from_evaluation", *(f"?{name}" for name in key), "remaining", "mappings"]
     kinds = [pa.int64(), *(pa.string() for _ in key), pa.int64(), pa.int64()]
     arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    return pa.Table.from_arrays(arrays, names=names)
+    return pa.Table.from_arrays([*arrays, arrays[0]], names=[*names, "to_evaluation"])
 
 
 def user(number):

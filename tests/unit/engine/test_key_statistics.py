@@ -1,17 +1,17 @@
 import numpy as np
 import pyarrow as pa
 
-from bestbefore.engine.key_statistics import read_statistics
+from bestbefore.engine.key_statistics import read_statistics, told_mappings
 from bestbefore.maintenance import window_sets
 from bestbefore.view import view_of
 
 
 def table_of(rows, key=("k",)):
     columns = list(zip(*rows, strict=True)) or [[] for _ in range(3 + len(key))]
-    names = ["evaluation", *(f"?{name}" for name in key), "remaining", "mappings"]
+    names = ["from_evaluation", *(f"?{name}" for name in key), "remaining", "mappings"]
     kinds = [pa.int64(), *(pa.string() for _ in key), pa.int64(), pa.int64()]
     arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
-    return pa.Table.from_arrays(arrays, names=names)
+    return pa.Table.from_arrays([*arrays, arrays[0]], names=[*names, "to_evaluation"])
 
 
 def statistics(rows, *, key=("k",), learn=False):
@@ -42,6 +42,36 @@ def test_counts_by_l_are_kept_and_the_latest_mapping_decides_l():
     # Σ min(L, B): k0 min(2, 2); k2 five times min(1, 2) and twice min(3, 2).
     assert needs.results(np.array([2, 2])).tolist() == [2.0, 9.0]
     assert np.unique(found.evaluation).tolist() == [7, 8]
+
+
+RANGES = pa.table(
+    {
+        "from_evaluation": [7, 8, 7],
+        "to_evaluation": [9, 8, 7],
+        "remaining": [3, 1, 1],
+        "mappings": [2, 5, 4],
+        "?k": ["k1", "k1", "k3"],
+    }
+)
+
+
+def test_a_range_of_evaluations_counts_in_each_with_an_l_that_goes_down():
+    view = view_of([(f"k{i}",) for i in range(4)], ["k"], ["k"])
+    found = read_statistics(RANGES, ["k"], view)
+    listed = [found.evaluation, found.join_key, found.remaining, found.mappings]
+    assert sorted(zip(*(column.tolist() for column in listed), strict=True)) == [
+        (7, 1, 3, 2), (7, 3, 1, 4), (8, 1, 1, 5), (8, 1, 2, 2), (9, 1, 1, 2)
+    ]  # fmt: skip
+
+
+def test_statistics_tell_the_mappings_of_the_evaluations_that_are_answered():
+    told = told_mappings(RANGES, [7, 8]).to_pylist()
+    assert told == [
+        {"evaluation": 7, "mappings": 2, "?k": "k1"},
+        {"evaluation": 7, "mappings": 4, "?k": "k3"},
+        {"evaluation": 8, "mappings": 7, "?k": "k1"},
+    ]
+    assert told_mappings(RANGES.slice(0, 0), [7]).num_rows == 0
 
 
 def test_keys_that_the_view_does_not_know_are_counted():
