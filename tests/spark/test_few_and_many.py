@@ -119,15 +119,15 @@ def test_what_draws_or_tells_the_time_is_planned_anew(bench, service, used):
     assert len(set(drawn)) == len(drawn) > 3
 
 
-def test_a_buffer_of_many_batches_lets_go_of_what_no_window_needs(bench, service):
-    text = query(width="PT26S", slide="PT1S")
-    for second in range(1, 62):
+def test_a_buffer_of_many_batches_lets_go_of_what_no_window_needs(bench, service, monkeypatch):
+    monkeypatch.setattr(buffer, "_MOST_SEGMENTS", 4)
+    for second in range(1, 18):
         bench.mention((second * 1_000, second % 8))
-    running = bench.run(bench.job(text), service)
+    running = bench.run(bench.job(query(width="PT6S", slide="PT1S")), service)
     held = sum(segment.elements for segment in running.state.segments)
-    # One segment took over the others twice; between that, 24 may wait to be taken over.
-    assert 26 <= held <= 26 + 24
-    assert len(bench.rows()[60]) == 26
+    # Whenever four segments are there the next one takes over what is still needed of them.
+    assert 6 <= held <= 6 + 4
+    assert len(bench.rows()[16]) == 6
 
 
 def test_a_checkpoint_goes_on_without_the_files_of_the_run_before(bench, service, used):

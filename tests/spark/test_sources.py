@@ -380,7 +380,7 @@ def test_stream_and_event_stay_with_the_elements_in_the_buffer(bench, service):
     bench.feed([(6_000, document)])
     bench.run(bench.job(query()), service)
     buffer = bench.spark.read.parquet(f"{bench.folder}/checkpoint/buffer/*").collect()
-    elements = [row for row in buffer if row["reason"] is None]
+    elements = [row for row in buffer if row.asDict().get("reason") is None]
     assert {row["stream"] for row in buffer} == {f"{EX}s"}
     assert Counter(row["event"] for row in elements).most_common()[0][1] == 2
     assert len({row["event"] for row in elements}) == 3

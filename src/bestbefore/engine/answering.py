@@ -87,6 +87,7 @@ class Answering:
             statistics = planned_statistics(self.planner, spark, compiled, buffer, due)
 
         def bind() -> None:
+            self.planner.known = False
             read = partial(buffer.read, spark, opening_ms=opening(self.job, state), few=few)
             views.bind(None if self.job.counts_elements else read())
 

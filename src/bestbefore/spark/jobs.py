@@ -122,12 +122,14 @@ class Planner:
     """Plans of a query's statements over an inbox, made when they are first needed.
 
     A plan is for windows by their distance to the first due one, so that it fits any batch in which
-    as many windows are due. `usable` turns false when a plan turns out to keep results.
+    as many windows are due. `usable` turns false when a plan turns out to keep results, `known` is
+    true while the session knows the inbox's tables and no others by their names.
     """
 
     inbox: Inbox
     plan: QueryPlan
     usable: bool = True
+    known: bool = False
     _plans: dict[tuple[Statement, str], DataFrame] = field(default_factory=dict)
 
     def frame(
@@ -138,15 +140,18 @@ class Planner:
         if key not in self._plans and self.usable:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
-            self._register(spark, compiled, due.parameters)
+            self._register(spark)
+            for number, mappings in enumerate(compiled.mappings if key[1] else ()):
+                view = mappings_view(number)
+                mappings.on(spark, due.parameters).createOrReplaceTempView(view)
             self._plans[key] = statement.on(spark, {**due.parameters, "due": DUE_VIEW})
             self.usable = is_reusable(self._plans[key])
         return self._plans[key] if self.usable else None
 
-    def _register(
-        self, spark: SparkSession, compiled: CompiledQuery, parameters: dict[str, str]
-    ) -> None:
+    def _register(self, spark: SparkSession) -> None:
         """Let a session know the tables of the inbox."""
+        if self.known:
+            return
         elements = {one.name: one.dataType.simpleString() for one in ELEMENTS.fields}
         del elements[EVENT]
         tables = {ELEMENTS_VIEW: elements, DUE_VIEW: dict.fromkeys(DUE, "BIGINT")}
@@ -160,8 +165,7 @@ class Planner:
             tables[told_view(window.number)] = own | texts
         for view, columns in tables.items():
             self.inbox.register(spark, view, columns)
-        for number, statement in enumerate(compiled.mappings):
-            statement.on(spark, parameters).createOrReplaceTempView(mappings_view(number))
+        self.known = True
 
 
 def _fits_all(compiled: CompiledQuery, statement: Statement) -> bool:

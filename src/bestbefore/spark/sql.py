@@ -6,11 +6,10 @@ Expressions are built as text because every operator of the Column API costs a c
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
-from itertools import count
+from hashlib import sha256
 from typing import Concatenate, ParamSpec
 
 Rest = ParamSpec("Rest")
-_fresh = count()
 _SPECIAL = re.compile(r"[\\'\x00-\x1f]")
 # A control character stands in no SQL that is written here: `quote` escapes it.
 _PARAMETER = re.compile("\x01([^\x01]*)\x01")
@@ -98,7 +97,8 @@ def let(value: str, body: Callable[[Cheap], str]) -> str:
     """
     if isinstance(value, Cheap):
         return body(value)
-    variable = Cheap(f"v{next(_fresh)}")
+    # Named after its value, so that the same expression is the same text, and compiled once.
+    variable = Cheap(f"v{sha256(value.encode()).hexdigest()[:16]}")
     return f"transform(array({value}), {variable} -> {body(variable)})[0]"
 
 
