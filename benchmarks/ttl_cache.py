@@ -103,8 +103,9 @@ class Contender(Protocol):
 
 @dataclass
 class EngineRun:
-    """The engine, with a view that is told or learns the change intervals."""
+    """The engine, with a policy and a view that is told or learns the change intervals."""
 
+    policy: str
     view: dict[str, str]
     spark: SparkSession
     world: World
@@ -117,7 +118,7 @@ class EngineRun:
                 "query": {"text": QUERY, "trigger": "100ms", "t0": START_MS},
                 "streams": {"mentions": {"path": str(self.world.folder)}},
                 "services": {"bkg": {"endpoint": self.world.endpoint}},
-                "policy": {"name": "WSJ-WBM", "seed": SEED},
+                "policy": {"name": self.policy, "seed": SEED},
                 "budget": {"refreshes": BUDGET},
                 "view": self.view,
             },
@@ -177,9 +178,13 @@ class DictionaryRun:
         return {batch: took["addBatch"] / 1000 for batch, took in progress if "addBatch" in took}
 
 
+STATED, LEARNED = {"interval_predicate": CHANGE_INTERVAL}, {"change_interval": "learned"}
+# Without fill, WBM leaves budget unspent where nothing is past its best-before time.
+FILLED = "WSJ-WBM(fill=true)"
 CONTENDERS: dict[str, Callable[[SparkSession, World, Path], Contender]] = {
-    "engine, intervals stated": partial(EngineRun, {"interval_predicate": CHANGE_INTERVAL}),
-    "engine, intervals learned": partial(EngineRun, {"change_interval": "learned"}),
+    "WSJ-WBM, stated intervals": partial(EngineRun, "WSJ-WBM", STATED),
+    f"{FILLED}, stated": partial(EngineRun, FILLED, STATED),
+    f"{FILLED}, learned": partial(EngineRun, FILLED, LEARNED),
     f"dictionary, TTL {TTL_S} s": partial(DictionaryRun, TTL_S, None),
     f"dictionary, {BUDGET} oldest": partial(DictionaryRun, 0.0, BUDGET),
 }
