@@ -17,7 +17,17 @@ from pyspark.sql import DataFrame, SparkSession
 from bestbefore.query import QueryPlan
 from bestbefore.spark.answers import DUE, due_rows, due_table
 from bestbefore.spark.buffer import Buffer
-from bestbefore.spark.columns import ELEMENTS, EVALUATION, EVENT, FRESH, MAPPINGS, RANGE, column_of
+from bestbefore.spark.columns import (
+    ELEMENTS,
+    EVALUATION,
+    EVENT,
+    FRESH,
+    FROM_EVALUATION,
+    MAPPINGS,
+    RANGE,
+    TO_EVALUATION,
+    column_of,
+)
 from bestbefore.spark.compiled_query import (
     DUE_VIEW,
     ELEMENTS_VIEW,
@@ -121,9 +131,9 @@ class ViewJobs:
 class Planner:
     """Plans of a query's statements over an inbox, made when they are first needed.
 
-    A plan is for windows by their distance to the first due one, so that it fits any batch in which
-    as many windows are due. `usable` turns false when a plan turns out to keep results, `known` is
-    true while the session knows the inbox's tables and no others by their names.
+    A plan is for windows by their distance to the first due one, and for a few more than are due,
+    so that few plans fit all batches. `usable` turns false when a plan turns out to keep results,
+    `known` is true while the session knows the inbox's tables and no others by their names.
     """
 
     inbox: Inbox
@@ -176,7 +186,7 @@ def _fits_all(compiled: CompiledQuery, statement: Statement) -> bool:
 
 @dataclass(frozen=True)
 class Shifted:
-    """The due windows by numbers that are the same whenever as many are due."""
+    """The due windows by numbers that are the same in most batches."""
 
     due: Due
 
@@ -189,8 +199,12 @@ class Shifted:
 
     @property
     def parameters(self) -> dict[str, str]:
-        """The parameters of statements about these windows."""
-        return bounds_of(self.due.instants, self.due.first - self.by, self.due.last - self.by)
+        """The parameters of statements about these windows, and some after them: 4, 16, 64 …"""
+        windows = 4
+        while windows < len(self.due):
+            windows *= 4
+        first = self.due.first - self.by
+        return bounds_of(self.due.instants, first, first + windows - 1)
 
 
 def planned_statistics(
@@ -203,7 +217,11 @@ def planned_statistics(
         return None
     base = shifted.by * due.instants.step_ms
     planner.inbox.put(ELEMENTS_VIEW, buffer.json_parts(), base=base)
-    return _moved(frame.toArrow(), RANGE, shifted.by)
+    found = _moved(frame.toArrow(), RANGE, shifted.by)
+    # The plan was for a few windows more.
+    found = found.filter(pc.field(FROM_EVALUATION) <= due.last)
+    last = pc.min_element_wise(found[TO_EVALUATION], due.last)
+    return found.set_column(found.column_names.index(TO_EVALUATION), TO_EVALUATION, last)
 
 
 @dataclass(frozen=True)
