@@ -37,7 +37,9 @@ class Inbox:
         told = [f"time - base AS {name(one)}" if one == "time" else name(one) for one in columns]
         file = spark.read.format("binaryFile").load(f"{self.storage.root}/{_file(view)}")
         read = file.selectExpr(f"from_json(CAST(content AS STRING), '{schema}') AS it")
-        rows = read.selectExpr("it.base AS base", "inline(flatten(it.rows))").selectExpr(*told)
+        # In two steps: Spark would copy all of `it` into every row that comes out of it.
+        parts = read.selectExpr("it.base AS base", "flatten(it.rows) AS rows")
+        rows = parts.selectExpr("base", "inline(rows)").selectExpr(*told)
         rows.createOrReplaceTempView(view)
 
     def put(self, view: str, parts: Iterable[str], *, base: int = 0) -> None:

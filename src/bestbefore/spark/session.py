@@ -36,6 +36,7 @@ FEW_ROWS = 50_000
 """So many rows, and more, are worth more than one task."""
 
 _MANY_ROWS = 1_000_000
+_INFER_FILTERS = "org.apache.spark.sql.catalyst.optimizer.InferFiltersFromGenerate"
 _SMALL_BATCHES = {
     # A batch is small and its shape is known: re-planning it while it runs costs more than it
     # gives, and each of its stages would be a job of its own.
@@ -47,6 +48,8 @@ _SMALL_BATCHES = {
     "spark.sql.session.timeZone": "UTC",
     # Planning a small batch takes longer with it, and what it finds out is of no use here.
     "spark.sql.constraintPropagation.enabled": "false",
+    # It would compute what is exploded twice: once to see whether there is anything in it.
+    "spark.sql.optimizer.excludedRules": _INFER_FILTERS,
     # A quotient keeps the digits after its point.
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }
