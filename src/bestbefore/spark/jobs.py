@@ -40,6 +40,7 @@ from bestbefore.spark.content import bounds_of
 from bestbefore.spark.inbox import Inbox, is_reusable, json_rows
 from bestbefore.spark.output_stream import NEXT
 from bestbefore.spark.relation import Statement
+from bestbefore.spark.session import CODEGEN
 from bestbefore.windows import Due
 
 _MOST_PLANS = 32
@@ -140,18 +141,19 @@ class Planner:
     plan: QueryPlan
     usable: bool = True
     known: bool = False
-    _plans: dict[tuple[Statement, str], DataFrame] = field(default_factory=dict)
+    _plans: dict[tuple[Statement, str, str], DataFrame] = field(default_factory=dict)
 
     def frame(
         self, spark: SparkSession, compiled: CompiledQuery, statement: Statement, due: "Shifted"
     ) -> DataFrame | None:
         """A statement planned for the due windows, None if that is not possible."""
-        key = (statement, "" if _fits_all(compiled, statement) else due.parameters["bounds"])
+        bounds = "" if _fits_all(compiled, statement) else due.parameters["bounds"]
+        key = (statement, bounds, str(spark.conf.get(CODEGEN)))
         if key not in self._plans and self.usable:
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
             self._register(spark)
-            for number, mappings in enumerate(compiled.mappings if key[1] else ()):
+            for number, mappings in enumerate(compiled.mappings if bounds else ()):
                 view = mappings_view(number)
                 mappings.on(spark, due.parameters).createOrReplaceTempView(view)
             self._plans[key] = statement.on(spark, {**due.parameters, "due": DUE_VIEW})

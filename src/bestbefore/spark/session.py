@@ -27,15 +27,14 @@ _DEFAULTS = {
 }
 # Stopping a query inside foreachBatch runs a deeply recursive regular expression.
 _JVM = {"spark.driver.defaultJavaOptions": "-Xss8m"}
-_ON_THIS_MACHINE = {
-    "spark.ui.enabled": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
 FEW_ROWS = 50_000
 """So many rows, and more, are worth more than one task."""
 
 _MANY_ROWS = 1_000_000
+_WORTH_COMPILING = 4_000
+CODEGEN = "spark.sql.codegen.wholeStage"
+"""Whether Spark compiles a plan, or interprets it."""
+
 _INFER_FILTERS = "org.apache.spark.sql.catalyst.optimizer.InferFiltersFromGenerate"
 _SMALL_BATCHES = {
     # A batch is small and its shape is known: re-planning it while it runs costs more than it
@@ -57,6 +56,7 @@ _PARTITIONS = "spark.sql.shuffle.partitions"
 _PYTHON = "spark.pyspark.python"
 _MASTER = re.compile(r"local(-cluster)?(\[.+\])?|spark://.+:\d+(,.+:\d+)*|yarn|k8s://.+")
 _CONNECT_S = 5
+_GIB = 2**30
 
 
 def local_session(
@@ -139,13 +139,13 @@ def tune(session: SparkSession, *, rows: int | None = None) -> SparkSession:
 def settings_of(session: SparkSession, *, rows: int | None = None) -> dict[str, str]:
     """What a session is set up with that goes through so many rows.
 
-    For few of them code is not compiled.
+    For a handful of them code is not compiled.
     """
-    few = rows is not None and rows < FEW_ROWS
+    compiled = rows is None or rows >= _WORTH_COMPILING
     return {
         **_SMALL_BATCHES,
-        "spark.sql.codegen.wholeStage": str(not few).lower(),
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN" if few else "FALLBACK",
+        CODEGEN: str(compiled).lower(),
+        "spark.sql.codegen.factoryMode": "FALLBACK" if compiled else "NO_CODEGEN",
         _PARTITIONS: _partitions(session.sparkContext, rows),
     }
 
@@ -177,7 +177,7 @@ def _submitted() -> SparkSession:
 
 def _launched(master: str, conf: Mapping[str, str], log: Path | None) -> SparkSession:
     """A session in a JVM of our own."""
-    ours = {**_DEFAULTS, **_JVM, **(_ON_THIS_MACHINE if is_local(master) else {})}
+    ours = {**_DEFAULTS, **_JVM, **(_on_this_machine() if is_local(master) else {})}
     settings = {**ours, **conf, "spark.master": master}
     # PySpark has only the environment to know it from.
     if python := conf.get(_PYTHON):
@@ -192,6 +192,21 @@ def _launched(master: str, conf: Mapping[str, str], log: Path | None) -> SparkSe
     if is_local(master):
         session.sparkContext.setLogLevel("ERROR")
     return session
+
+
+def _on_this_machine() -> dict[str, str]:
+    """What a session without a cluster is set up with.
+
+    Windows of some hundred thousand elements are sorted in memory, for which the 1 GiB of Spark's
+    own is little; it takes a quarter of the machine's, but no more than 4 GiB.
+    """
+    quarter = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
+    return {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": f"{min(max(quarter, _GIB), 4 * _GIB) // 2**20}m",
+    }
 
 
 def _launch(conf: SparkConf, log: Path) -> None:
