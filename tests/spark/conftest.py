@@ -72,7 +72,7 @@ class Bench:
             each if isinstance(each, str) else json.dumps({"ts": each[0], "data": each[1]})
             for each in events
         ]
-        (self.folder / "stream").mkdir(exist_ok=True)
+        (self.folder / "stream").mkdir(parents=True, exist_ok=True)
         target = self.folder / "stream" / (name or f"{self.files:04d}.jsonl")
         target.write_text("\n".join(lines) + "\n")
         # Spark reads files in the order of their modification times.
@@ -86,7 +86,7 @@ class Bench:
         )
 
     def job(self, text=None, *, stream=None, **sections):
-        (self.folder / "stream").mkdir(exist_ok=True)
+        (self.folder / "stream").mkdir(parents=True, exist_ok=True)
         sections.setdefault("budget", {"refreshes": 2})
         needed = {"bkg": {"endpoint": "http://127.0.0.1:9/none"}}
         return read_job(

@@ -27,8 +27,8 @@ def used(monkeypatch):
     counts = dict.fromkeys(("A planned", "A views", "B planned", "B views"), 0)
 
     def count(name, original):
-        def counted(*given):
-            found = original(*given)
+        def counted(*given, **named):
+            found = original(*given, **named)
             counts[name] += found is not None
             return found
 
@@ -81,9 +81,7 @@ def test_answers_and_records_are_the_same_whatever_runs_them(
     found = {}
     for kind, rows in FEW.items():
         limit_few(monkeypatch, rows)
-        folder = tmp_path / kind
-        folder.mkdir()
-        bench = Bench(spark, folder)
+        bench = Bench(spark, tmp_path / kind)
         fill(bench, seed=len(name))
         used.update(dict.fromkeys(used, 0))
         found[kind] = outcome(bench, QUERIES[name])
@@ -95,6 +93,34 @@ def test_answers_and_records_are_the_same_whatever_runs_them(
             assert ran == {"A views", "B views"}
     assert found["mixed"] == found["planned"] == found["many"]
     assert len(found["planned"][0]) > 5
+
+
+def test_triples_that_came_once_are_not_sorted_and_others_are(
+    spark, service, tmp_path, monkeypatch
+):
+    """Batches with one triple each; the third brings that of the second once more."""
+    repeating, original = [], ViewJobs.statistics
+
+    def noted(jobs, *given, **named):
+        repeating.append(jobs.compiled.repeating)
+        return original(jobs, *given, **named)
+
+    monkeypatch.setattr(ViewJobs, "statistics", noted)
+    found = {}
+    for kind in ("planned", "many"):
+        limit_few(monkeypatch, FEW[kind])
+        bench = Bench(spark, tmp_path / kind)
+        for number, post in enumerate((1, 2, 2, 4, 5, 6, 7)):
+            time = 5_000 * number + 1_000
+            bench.feed([(time, f"<{EX}u{post}> <{EX}isMentionedIn> <{EX}p{post}> .")])
+        bench.run(bench.job(query("SELECT ?user ?post", width="PT10S", slide="PT5S")), service)
+        found[kind] = bench.answers()
+    assert found["many"] == found["planned"]
+    # One batch finds out and begins anew, some know, and once it has left, all is well again.
+    first = repeating.index(True)
+    assert repeating[:first] == [False] * first
+    assert repeating[first:].count(True) >= 2
+    assert repeating[-1] is False
 
 
 def test_plans_that_keep_results_are_not_used_again(bench, service, monkeypatch, used):

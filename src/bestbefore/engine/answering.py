@@ -1,6 +1,6 @@
 """The answers of the evaluations that became due: job A, the maintenance of the views, job B."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,8 +11,13 @@ from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.checkpoint.state import State, batch_name
-from bestbefore.engine.key_statistics import split_statistics, told_mappings
+from bestbefore.engine.key_statistics import (
+    split_statistics,
+    told_mappings,
+    without_fingerprints,
+)
 from bestbefore.engine.quality import Answer, Quality, quality_of
+from bestbefore.engine.repeats import Repeats
 from bestbefore.engine.schedule import opening
 from bestbefore.engine.served_view import ServedView
 from bestbefore.engine.sinks import LineSink, Sink
@@ -32,6 +37,7 @@ from bestbefore.spark.compiled_query import (
     compile_query,
     no_previous_rows,
     previous_rows,
+    window_contents,
 )
 from bestbefore.spark.jobs import (
     Answers,
@@ -66,7 +72,8 @@ class Answering:
     folder: str
     planner: Planner
     static: StaticTables | None = None
-    _statements: dict[tuple[Instants, bool], CompiledQuery] = field(default_factory=dict)
+    repeats: Repeats = field(default_factory=Repeats)
+    _statements: dict[tuple[Instants, bool, bool], CompiledQuery] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -85,19 +92,13 @@ class Answering:
         statistics = None
         if few and self._plannable:
             statistics = planned_statistics(self.planner, spark, compiled, buffer, due)
-
-        def bind() -> None:
-            self.planner.known = False
-            read = partial(buffer.read, spark, opening_ms=opening(self.job, state), few=few)
-            views.bind(None if self.job.counts_elements else read())
-
+        planned = statistics is not None
         keep = not few or not self._repeats
         with closing(ViewJobs(spark, compiled, due, keep=keep)) as views:
-            if planned := statistics is not None:
-                given, outcomes = self._maintain(statistics, due, state, compiled)
-            else:
-                bind()
-                given, outcomes = self._maintain(views.statistics(), due, state, compiled)
+            bind = partial(self._bind, views, buffer, opening(self.job, state), few=few)
+            if statistics is None:
+                statistics = self._statistics(views, buffer, bind, few=few)
+            given, outcomes = self._maintain(statistics, due, state, compiled)
             figures = self._by_plan(views, given, state.batch, few=few)
             if figures is None:
                 if planned:
@@ -106,6 +107,36 @@ class Answering:
                 with self._compared(views, given, state):
                     figures = self._write(views, state.batch, few=few)
         return self._qualities(figures, due, given, outcomes), outcomes
+
+    def _bind(self, views: ViewJobs, buffer: Buffer, opening_ms: int | None, *, few: bool) -> None:
+        """Let the session know the elements as temporary views, in place of the inbox's tables."""
+        self.planner.known = False
+        if self.job.counts_elements:
+            views.bind(None)
+        else:
+            views.bind(buffer.read(views.spark, opening_ms=opening_ms, few=few))
+
+    def _statistics(
+        self, views: ViewJobs, buffer: Buffer, bind: Callable[[], None], *, few: bool
+    ) -> pa.Table:
+        """Job A over temporary views.
+
+        Unless it is known to be otherwise, each of many triples is taken to have come once; if job
+        A then finds one that did not, it runs again.
+        """
+        unknown = [] if few else self.repeats.unknown(buffer.segments)
+        if unknown and not self.job.counts_elements:
+            with_repeats, instants = views.compiled, views.due.instants
+            views.compiled = self._compiled(views.spark, instants, few=few, repeating=False)
+            bind()
+            found = views.statistics(new=buffer.only(unknown).read(views.spark))
+            statistics, fingerprints = without_fingerprints(found)
+            if self.repeats.learn(unknown, fingerprints):
+                return statistics
+            views.close()
+            views.compiled = with_repeats
+        bind()
+        return views.statistics()
 
     def _by_plan(
         self, views: ViewJobs, given: Given, batch: int, *, few: bool
@@ -137,20 +168,20 @@ class Answering:
             and not any(isinstance(term, BlankNode) for triple in template for term in triple.terms)
         )
 
-    def _compiled(self, spark: SparkSession, instants: Instants, *, few: bool) -> CompiledQuery:
+    def _compiled(
+        self, spark: SparkSession, instants: Instants, *, few: bool, repeating: bool = True
+    ) -> CompiledQuery:
         """The statements for windows that begin at a time, compiled when first asked for."""
         if not self._statements and self.static is not None:
             self.static.register(spark)
-        if (instants, few) not in self._statements:
-            self._statements[instants, few] = compile_query(
-                self.job.query,
-                self.job.plan,
-                instants,
-                self.job.report.strategy,
-                streams=self.job.streams_of_windows(),
-                together=few,
+        key = (instants, few, repeating)
+        if key not in self._statements:
+            streams = self.job.streams_of_windows()
+            contents = window_contents(instants, streams, together=few, repeating=repeating)
+            self._statements[key] = compile_query(
+                self.job.query, self.job.plan, contents, self.job.report.strategy
             )
-        return self._statements[instants, few]
+        return self._statements[key]
 
     @contextmanager
     def _compared(self, jobs: ViewJobs, given: Given, state: State) -> Iterator[None]:

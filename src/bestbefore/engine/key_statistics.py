@@ -5,13 +5,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from bestbefore.arrays import Integers
 from bestbefore.maintenance import WindowUnits
 from bestbefore.maintenance.window_units import run_starts, units_of_keys, units_of_links
 from bestbefore.query import QueryPlan
-from bestbefore.spark.columns import EVALUATION, MAPPINGS, RANGE, REMAINING, column_of
-from bestbefore.spark.window_mappings import REPORTED, SERVICE, key_column
+from bestbefore.spark.columns import (
+    EVALUATION,
+    FROM_EVALUATION,
+    MAPPINGS,
+    RANGE,
+    REMAINING,
+    column_of,
+)
+from bestbefore.spark.window_mappings import FINGERPRINT, REPORTED, SERVICE, key_column
 from bestbefore.view import LocalView
 from bestbefore.view.links import distinct_keys
 
@@ -85,6 +93,12 @@ def split_statistics(table: pa.Table, plan: QueryPlan) -> Statistics:
     return Statistics(non_empty, reported, services)
 
 
+def without_fingerprints(table: pa.Table) -> tuple[pa.Table, Integers]:
+    """The collected rows less the fingerprints of new elements, and those."""
+    is_one = pc.equal(table[SERVICE], FINGERPRINT)
+    return table.filter(pc.invert(is_one)), table[FROM_EVALUATION].filter(is_one).to_numpy()
+
+
 def told_mappings(table: pa.Table, evaluations: Sequence[int]) -> pa.Table:
     """The mappings that a service's statistics tell, counted by evaluation and join key."""
     keys = [column for column in table.column_names if column not in (*RANGE, REMAINING, MAPPINGS)]
@@ -93,14 +107,15 @@ def told_mappings(table: pa.Table, evaluations: Sequence[int]) -> pa.Table:
     evaluation, row, _ = _spread(*(table[name].to_numpy() for name in RANGE))
     answered = np.isin(evaluation, np.asarray(evaluations, dtype=np.int64))
     evaluation, row = evaluation[answered], row[answered]
-    code, inverse = np.unique(evaluation * len(sample) + row_key[row], return_inverse=True)
-    count = np.bincount(inverse, weights=table[MAPPINGS].to_numpy()[row], minlength=len(code))
-    rows = sample[code % max(1, len(sample))]
+    code = evaluation * len(sample) + row_key[row]
+    spread = pa.table({"code": code, MAPPINGS: table[MAPPINGS].to_numpy()[row]})
+    counted = spread.group_by("code").aggregate([(MAPPINGS, "sum")]).sort_by("code")
+    number, key = np.divmod(counted["code"].to_numpy(), max(1, len(sample)))
     return pa.table(
         {
-            EVALUATION: code // max(1, len(sample)),
-            MAPPINGS: count.astype(np.int64),
-            **{column: table[column].take(pa.array(rows)) for column in keys},
+            EVALUATION: number,
+            MAPPINGS: counted[f"{MAPPINGS}_sum"],
+            **{column: table[column].take(pa.array(sample[key])) for column in keys},
         }
     )
 

@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.spark.columns import ELEMENT_FIELDS, ELEMENTS, EVENT, INTAKE, STREAM, TIME
-from bestbefore.spark.inbox import json_rows
+from bestbefore.spark.inbox import json_columns
 from bestbefore.spark.needed_elements import NeededElements
 from bestbefore.spark.session import FEW_ROWS
 from bestbefore.storage import Storage
@@ -51,8 +51,8 @@ class Elements:
 
     @cached_property
     def json(self) -> str:
-        """The elements as a JSON array."""
-        return json_rows(self.table.drop_columns([EVENT]))
+        """The elements as JSON, for an inbox."""
+        return json_columns(self.table.drop_columns([EVENT]))
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,10 @@ class Buffer:
         """How many elements the segments hold."""
         return sum(segment.elements for segment in self.segments)
 
+    def only(self, names: Sequence[str]) -> "Buffer":
+        """The buffer with some of its segments."""
+        return replace(self, segments=tuple(one for one in self.segments if one.name in names))
+
     def read(
         self, spark: SparkSession, *, opening_ms: int | None = None, few: bool = False
     ) -> DataFrame:
@@ -215,7 +219,7 @@ class Buffer:
         return table if opening_ms is None else table.filter(pc.field(TIME) > opening_ms)
 
     def json_parts(self) -> list[str]:
-        """The elements, each segment as a JSON array."""
+        """The elements as JSON, each segment by itself."""
         return [self._elements(segment.name).json for segment in self.segments]
 
     def _elements(self, name: str) -> "Elements":

@@ -23,14 +23,20 @@ from bestbefore.spark.columns import (
 from bestbefore.spark.content import WindowContents, gathered
 from bestbefore.spark.output_stream import answer_columns, operator_of, to_stream
 from bestbefore.spark.patterns import Dataset, compile_solutions
-from bestbefore.spark.relation import Relation, Statement
+from bestbefore.spark.relation import Relation, Statement, union_all
 from bestbefore.spark.sql import NO_TERM, parameter
 from bestbefore.spark.static_graphs import default_graph, named_graphs
-from bestbefore.spark.window_mappings import key_statistics, telling_service, window_mappings
+from bestbefore.spark.window_mappings import (
+    fingerprints,
+    key_statistics,
+    telling_service,
+    window_mappings,
+)
 from bestbefore.windows import Instants, ReportStrategy
 
-ELEMENTS_VIEW, DUE_VIEW = "elements", "due"
+ELEMENTS_VIEW, NEW_VIEW, DUE_VIEW = "elements", "new_elements", "due"
 ROWS_VIEW, PREVIOUS_VIEW = "answer_rows", "previous_rows"
+_COLUMNS = (TIME, *TRIPLE, STREAM)
 ANSWER = (EVALUATION, "at", "window", "rows")
 """The columns of an answer."""
 
@@ -41,8 +47,11 @@ class CompiledQuery:
 
     `rows` are those of the answers, up to the output operator; `lines` are the answers as JSON.
     Where the key statistics of a service tell all of a window's mappings, job B takes them from
-    there: `told` has that service, or None, for each window.
+    there: `told` has that service, or None, for each window. Where `repeating` is false, the
+    statistics have the fingerprints of new elements, too.
     """
+
+    repeating: bool
 
     told: tuple[int | None, ...]
     mappings: tuple[Statement, ...]
@@ -67,30 +76,34 @@ def slice_view(service: int) -> str:
     return f"slice{service}"
 
 
+def window_contents(
+    instants: Instants,
+    streams: tuple[tuple[str, ...], ...],
+    *,
+    together: bool = False,
+    repeating: bool = True,
+) -> WindowContents:
+    """The content of windows that begin at a known time, over the view of the elements."""
+    elements = Relation.table(ELEMENTS_VIEW, _COLUMNS)
+    if together:
+        elements = gathered(elements)
+    return WindowContents(elements, instants, streams, together, repeating)
+
+
 def compile_query(
     query: ContinuousQuery,
     plan: QueryPlan,
-    instants: Instants,
+    contents: WindowContents,
     report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
-    *,
-    streams: tuple[tuple[str, ...], ...],
-    together: bool = False,
 ) -> CompiledQuery:
-    """The statements of a query for windows that begin at a known time.
-
-    `streams` names the streams of each window. With `together` all rows are in one partition.
-    """
-    elements = Relation.table(ELEMENTS_VIEW, (TIME, *TRIPLE, STREAM))
-    if together:
-        elements = gathered(elements)
-    contents = WindowContents(elements, instants, streams, together=together)
+    """The statements of a query over the content of its windows."""
     found = [window_mappings(window, contents) for window in plan.windows]
     kept = [
         replace(one, relation=Relation.table(mappings_view(number), one.relation.columns))
         for number, one in enumerate(found)
     ]
     due = Relation(DUE, ("SELECT * FROM ", parameter("due")))
-    if together:
+    if contents.together:
         due = gathered(due)
     told = tuple(telling_service(window, plan) for window in plan.windows)
     dataset = Dataset(
@@ -106,10 +119,15 @@ def compile_query(
         dataset = replace(dataset, graph=default_graph(), named=named_graphs(), graph_names=names)
     rows = answer_rows(compile_solutions(plan.around, dataset).relation, query.form, contents)
     answers = evaluations(_streamed(query, rows, due), due, contents)
+    statistics = key_statistics(plan, contents, kept, report)
+    if not contents.repeating:
+        new = Relation.table(NEW_VIEW, _COLUMNS)
+        statistics = union_all([statistics, fingerprints(new)])
     return CompiledQuery(
+        repeating=contents.repeating,
         told=told,
         mappings=tuple(one.relation.statement() for one in found),
-        statistics=key_statistics(plan, contents, kept, report).statement(),
+        statistics=statistics.statement(),
         rows=rows.statement(),
         answers=answers.statement(),
         lines=answers.select(

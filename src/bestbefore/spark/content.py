@@ -59,26 +59,31 @@ class WindowContent:
     time. So an occurrence of a triple counts in the windows that hold it and not its next one:
     a range of windows, which is carried instead of a copy of the triple per window.
 
-    `earlier` is how many windows before the due ones are looked at, too.
+    `earlier` is how many windows before the due ones are looked at, too. Where `repeating` is
+    false, no triple came more than once.
     """
 
     elements: Relation
     window: SlidingWindow
     place: int = 0
     earlier: int = 0
+    repeating: bool = True
 
     def triples(self, wanted: str, parts: Sequence[str] = TRIPLE) -> Relation:
         """The wanted triples: `parts`, `time`, and the range of due windows they count in."""
         opening = f"{self._own(2, TIME)} - {self.earlier * self.window.slide_ms}L"
         inside = self.elements.filter(f"{TIME} > {opening} AND {TIME} <= {self._own(3, TIME)}")
         own = {part: name(part) for part in (*parts, TIME)}
-        next_ = f"next_{TIME}"
-        occurrences = inside.filter(wanted).select({**own, next_: _next_time(parts)})
+        occurrences = inside.filter(wanted)
         first, last = self.window.first_with(Symbol(TIME)), self.window.last_with(Symbol(TIME))
-        before_next = self.window.first_with(Symbol(next_)) - 1
+        ends = [last, self._last(TIME)]
+        if self.repeating:
+            next_ = f"next_{TIME}"
+            occurrences = occurrences.select({**own, next_: _next_time(parts)})
+            ends.append(self.window.first_with(Symbol(next_)) - 1)
         seen = {
             FROM_EVALUATION: f"greatest({first}, {self._first(TIME)})",
-            TO_EVALUATION: f"least({last}, {before_next}, {self._last(TIME)})",
+            TO_EVALUATION: f"least({', '.join(map(str, ends))})",
         }
         return occurrences.select({**own, **seen}).filter(f"{FROM_EVALUATION} <= {TO_EVALUATION}")
 
@@ -144,20 +149,23 @@ class WindowContents:
     """The content of all windows of a query, for the evaluations that are due.
 
     `streams` names the streams of each window; elements without a column `stream` are of them all.
-    `together` says that all rows are in one partition.
+    `together` says that all rows are in one partition, `repeating` that a triple may have come
+    more than once.
     """
 
     elements: Relation
     instants: Instants
     streams: tuple[tuple[str, ...], ...]
     together: bool = False
+    repeating: bool = True
 
     def of(self, window: int) -> WindowContent:
         """What these evaluations see of a window of the query, by its own numbers."""
         elements = self.elements
         if STREAM in elements.columns:
             elements = elements.filter(one_of(STREAM, self.streams[window]))
-        return WindowContent(elements, self.instants.windows[window], window)
+        sliding = self.instants.windows[window]
+        return WindowContent(elements, sliding, window, repeating=self.repeating)
 
     def triples(self, wanted: str, parts: Sequence[str] = TRIPLE) -> Relation:
         """The wanted triples of any window, with the range of evaluations that see them."""

@@ -19,6 +19,7 @@ from bestbefore.spark.compiled_query import (
     no_previous_rows,
     slice_view,
     told_view,
+    window_contents,
 )
 from bestbefore.spark.content import bounds_of
 from bestbefore.spark.output_stream import answer_columns, operator_of
@@ -39,7 +40,7 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
     session = tune(spark.newSession())
     instants = Instants(tuple(_stand_in(clause.window) for clause in plan.windows))
     streams = tuple(clause.window.streams for clause in plan.windows)
-    compiled = compile_query(query, plan, instants, streams=streams)
+    compiled = compile_query(query, plan, window_contents(instants, streams))
     _register(session, query, plan)
     parameters = bounds_of(instants, 1, 1)
     due = f"{', '.join(f'{column} BIGINT' for column in DUE)}"

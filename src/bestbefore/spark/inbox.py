@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from bestbefore.spark.sql import name
+from bestbefore.spark.sql import aliased, name, quoted
 from bestbefore.storage import Storage
 
 # What Spark computes once per plan, or keeps: the rows of an earlier run would come back.
@@ -32,19 +32,20 @@ class Inbox:
         """
         if view not in self._filled:
             self.put(view, [])
-        row = ", ".join(f"{name(column)}: {kind}" for column, kind in columns.items())
-        schema = f"base BIGINT, rows ARRAY<ARRAY<STRUCT<{row}>>>"
-        told = [f"time - base AS {name(one)}" if one == "time" else name(one) for one in columns]
+        part = ", ".join(f"{name(column)}: ARRAY<{kind}>" for column, kind in columns.items())
+        schema = f"base BIGINT, parts ARRAY<STRUCT<{part}>>"
         file = spark.read.format("binaryFile").load(f"{self.storage.root}/{_file(view)}")
         read = file.selectExpr(f"from_json(CAST(content AS STRING), '{schema}') AS it")
         # In two steps: Spark would copy all of `it` into every row that comes out of it.
-        parts = read.selectExpr("it.base AS base", "flatten(it.rows) AS rows")
-        rows = parts.selectExpr("base", "inline(rows)").selectExpr(*told)
-        rows.createOrReplaceTempView(view)
+        lists = {one: f"flatten(it.parts.{name(one)})" for one in columns}
+        whole = read.selectExpr("it.base AS base", *aliased(lists))
+        rows = whole.selectExpr("base", f"inline(arrays_zip({', '.join(quoted(columns))}))")
+        told = [f"time - base AS {name(one)}" if one == "time" else name(one) for one in columns]
+        rows.selectExpr(*told).createOrReplaceTempView(view)
 
     def put(self, view: str, parts: Iterable[str], *, base: int = 0) -> None:
-        """Give a table its rows, in parts that are each a JSON array."""
-        text = f'{{"base": {base}, "rows": [{", ".join(parts)}]}}'
+        """Give a table its rows, in parts that are each a JSON object with the columns as lists."""
+        text = f'{{"base": {base}, "parts": [{", ".join(parts)}]}}'
         self.storage.write(_file(view), text.encode())
         self._filled.add(view)
 
@@ -53,9 +54,9 @@ def _file(view: str) -> str:
     return f"{view}.json"
 
 
-def json_rows(table: pa.Table) -> str:
-    """The rows of a table as a JSON array."""
-    return json.dumps(table.to_pylist())
+def json_columns(table: pa.Table) -> str:
+    """A table as a JSON object with its columns as lists."""
+    return json.dumps({one: table[one].to_pylist() for one in table.column_names})
 
 
 def is_reusable(frame: DataFrame) -> bool:

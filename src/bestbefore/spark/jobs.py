@@ -31,13 +31,14 @@ from bestbefore.spark.columns import (
 from bestbefore.spark.compiled_query import (
     DUE_VIEW,
     ELEMENTS_VIEW,
+    NEW_VIEW,
     CompiledQuery,
     mappings_view,
     slice_view,
     told_view,
 )
 from bestbefore.spark.content import bounds_of
-from bestbefore.spark.inbox import Inbox, is_reusable, json_rows
+from bestbefore.spark.inbox import Inbox, is_reusable, json_columns
 from bestbefore.spark.output_stream import NEXT
 from bestbefore.spark.relation import Statement
 from bestbefore.spark.session import CODEGEN
@@ -105,8 +106,10 @@ class ViewJobs:
                 self._kept.callback(mappings.persist().unpersist)
             mappings.createOrReplaceTempView(mappings_view(number))
 
-    def statistics(self) -> pa.Table:
-        """Job A: the key statistics of the due windows."""
+    def statistics(self, new: DataFrame | None = None) -> pa.Table:
+        """Job A: the key statistics of the due windows, and the fingerprints of new elements."""
+        if new is not None:
+            new.createOrReplaceTempView(NEW_VIEW)
         return self.compiled.statistics.on(self.spark, self.parameters).toArrow()
 
     def give(self, given: Given) -> None:
@@ -243,7 +246,7 @@ class PlannedAnswers:
         due = {DUE_VIEW: due_table(given.evaluations, self.due.timeline)}
         for view, table in {**given.tables, **due}.items():
             numbers = [name for name in (EVALUATION, NEXT) if name in table.column_names]
-            self.planner.inbox.put(view, [json_rows(_moved(table, numbers, -shifted.by))])
+            self.planner.inbox.put(view, [json_columns(_moved(table, numbers, -shifted.by))])
         return True
 
     def lines(self) -> pa.Table:

@@ -13,6 +13,7 @@ from bestbefore.spark.columns import (
     REMAINING,
     TIME,
     TO_EVALUATION,
+    TRIPLE,
     column_of,
 )
 from bestbefore.spark.content import WindowContent, WindowContents
@@ -22,8 +23,9 @@ from bestbefore.spark.sql import name
 from bestbefore.windows import ReportStrategy
 
 SERVICE = "service"
-# Rows of no service: the evaluations with a mapping, and those that a report strategy asks for.
-NON_EMPTY, REPORTED = -1, -2
+# Rows of no service: the evaluations with a mapping, those that a report strategy asks for, and a
+# number made of each triple that is new.
+NON_EMPTY, REPORTED, FINGERPRINT = -1, -2, -3
 _COUNTED = {MAPPINGS: f"sum({MAPPINGS})"}
 
 
@@ -130,6 +132,12 @@ def key_statistics(
         if number not in told
     ]
     return union_all([*parts, *_reported(plan, contents, report)])
+
+
+def fingerprints(elements: Relation) -> Relation:
+    """A number for each element, as rows of the key statistics; equal triples have the same."""
+    number = f"xxhash64({', '.join(TRIPLE)})"
+    return elements.select({SERVICE: f"{FINGERPRINT}", FROM_EVALUATION: number})
 
 
 def telling_service(window: WindowPlan, plan: QueryPlan) -> int | None:

@@ -1,0 +1,63 @@
+"""Whether a triple may have come more than once, which most streams never let happen.
+
+A window's content is a set. To make it one, Spark sorts all elements of the window in every batch;
+where each triple came once, nothing needs to be done. A number of 64 bits per element, made of its
+triple, tells: equal triples have equal numbers, and if two triples share one by chance, work is
+done that was not needed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bestbefore.spark.buffer import Segment
+
+_MOST_ELEMENTS = 4_000_000
+Fingerprints = NDArray[np.int64]
+
+
+@dataclass
+class Repeats:
+    """What is known of the triples in the buffer's segments."""
+
+    most_elements: int = _MOST_ELEMENTS
+    _known: dict[str, Fingerprints] = field(default_factory=dict)
+    _repeating: set[str] = field(default_factory=set)
+
+    def unknown(self, segments: Sequence[Segment]) -> list[str]:
+        """The segments whose fingerprints are still to be learned: then each triple may be new.
+
+        There are none where one is known to have come more than once, or where they are too many.
+        """
+        live = {segment.name for segment in segments}
+        self._known = {name: one for name, one in self._known.items() if name in live}
+        self._repeating &= live
+        if self._repeating or sum(one.elements for one in segments) > self.most_elements:
+            return []
+        return [segment.name for segment in segments if segment.name not in self._known]
+
+    def learn(self, names: Sequence[str], fingerprints: Fingerprints) -> bool:
+        """Get to know the fingerprints of some segments; whether every triple came once.
+
+        They count as those of the last of these segments, which is there for longest.
+        """
+        found = np.sort(fingerprints)
+        once = not (found[1:] == found[:-1]).any() and not any(
+            _overlap(found, other) for other in self._known.values()
+        )
+        self._known |= dict.fromkeys(names, found[:0])
+        self._known[names[-1]] = found
+        if not once:
+            self._repeating.add(names[-1])
+        return once
+
+
+def _overlap(one: Fingerprints, other: Fingerprints) -> bool:
+    """Whether two sorted arrays have a number in common."""
+    few, many = sorted((one, other), key=len)
+    if not len(many):
+        return False
+    place = np.searchsorted(many, few)
+    return bool((many[np.minimum(place, len(many) - 1)] == few).any())

@@ -1,0 +1,54 @@
+"""What is known of triples that came more than once."""
+
+import numpy as np
+import pytest
+
+from bestbefore.engine.repeats import Repeats
+from bestbefore.spark.buffer import Segment
+
+
+def segments(*names, elements=2):
+    return [Segment(name, 0, elements) for name in names]
+
+
+def numbers(*given):
+    return np.array(given, dtype=np.int64)
+
+
+def test_segments_with_triples_of_their_own():
+    repeats = Repeats()
+    assert repeats.unknown(segments("a")) == ["a"]
+    assert repeats.learn(["a"], numbers(5, -1))
+    assert repeats.unknown(segments("a", "b")) == ["b"]
+    assert repeats.learn(["b"], numbers(4, 6))
+    assert repeats.unknown(segments("a", "b")) == []
+
+
+@pytest.mark.parametrize("again", [(7, 7), (9, 5), (-1, 3), (9, 2, 8)])
+def test_a_triple_that_comes_again_is_known_until_its_segment_leaves(again):
+    repeats = Repeats()
+    repeats.learn(["a"], numbers(5, -1, 2))
+    assert not repeats.learn(["b"], numbers(*again))
+    assert repeats.unknown(segments("a", "b", "c")) == []
+    assert repeats.unknown(segments("c", "d")) == ["c", "d"]
+    assert repeats.learn(["c", "d"], numbers(5, -1, 7))
+
+
+def test_several_segments_are_known_until_the_last_of_them_leaves():
+    repeats = Repeats()
+    assert repeats.learn(["a", "b"], numbers(1, 2))
+    assert repeats.unknown(segments("b", "c")) == ["c"]
+    assert not repeats.learn(["c"], numbers(1))
+
+
+def test_a_segment_without_elements():
+    repeats = Repeats()
+    assert repeats.learn(["a"], numbers())
+    assert repeats.learn(["b"], numbers(1))
+    assert repeats.learn(["c"], numbers())
+
+
+def test_too_many_elements_are_not_looked_at():
+    repeats = Repeats(most_elements=5)
+    assert repeats.unknown(segments("a", "b")) == ["a", "b"]
+    assert repeats.unknown(segments("a", "b", "c")) == []
