@@ -33,6 +33,7 @@ AIM, AIM_SLIDES = 2, 10
 # The set-up that lets small batches of plain Spark take the least time.
 SMALL_BATCHES = {
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }

@@ -125,7 +125,8 @@ class Buffer:
         the elements of the old ones. `expected` is how many rows are likely to come.
         """
         judged = limits.judged(batch)
-        if expected < FEW_ROWS and self.elements < FEW_ROWS:
+        # What a large buffer holds is merged by Spark.
+        if expected < FEW_ROWS and (self.elements < FEW_ROWS or not self._is_full):
             rows = judged.limit(FEW_ROWS).toArrow()
             if rows.num_rows < FEW_ROWS:
                 return self._add_few(rows, name, limits)
@@ -144,7 +145,8 @@ class Buffer:
         pq.write_table(elements, content)
         self.storage.write(f"{_folder(name)}/elements.parquet", content.getvalue())
         self._quarantine(rows.filter(pa.array(verdict >= AHEAD)), name)
-        self.at_hand[name] = Elements(elements)
+        if self.elements < FEW_ROWS:
+            self.at_hand[name] = Elements(elements)
         return self._with(name, intake, elements.num_rows, merged=merge), intake
 
     def _quarantine(self, rows: pa.Table, name: str) -> None:
