@@ -6,7 +6,6 @@ share the machine, so two workers need more than two cores to be twice as fast a
 """
 
 import os
-import random
 import statistics
 import tempfile
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.overlap import EX, KEYS, job, sparql_server
+from benchmarks.influencers import influencers, sparql_server, write_mentions
 from bestbefore.engine import Engine, Quality
 from bestbefore.spark.session import open_session
 from tests.standalone_cluster import ADDRESS, StandaloneCluster
@@ -22,7 +21,7 @@ from tests.standalone_cluster import ADDRESS, StandaloneCluster
 BATCHES = 4
 TRIPLES = 1_000_000
 BATCH_MS = 60_000
-OVERLAP = 6
+WINDOW = "RANGE 60s STEP 10s"
 RUNS = 3
 WORKERS = (1, 2)
 SETTINGS = {
@@ -52,8 +51,8 @@ def run(master: str, folder: Path, home: Path, endpoint: str, workers: int) -> f
     spark = open_session(master=master, conf=conf, log=folder / "spark.log")
     records: list[Quality] = []
     try:
-        description = job(folder, home, endpoint, OVERLAP)
-        Engine(spark).start(description, on_quality=records.append).wait()
+        job = influencers(folder / "stream", home, endpoint, window=WINDOW, full_windows_only=False)
+        Engine(spark).start(job, on_quality=records.append).wait()
     finally:
         spark.stop()
     seconds = {each.batch: each.batch_s for each in records if each.batch > 0}
@@ -77,18 +76,10 @@ def show(rates: dict[int, list[float]]) -> None:
 
 
 def write_stream(folder: Path) -> None:
-    """Files of tab-separated triples: mentions of users, the popular ones more often."""
-    folder.mkdir()
-    rng = random.Random(1)  # noqa: S311
+    """Files of equal size, one per batch."""
     for batch in range(BATCHES):
-        file = folder / f"{batch:03d}.tsv"
-        with file.open("w") as out:
-            for each in range(TRIPLES):
-                at = 1_700_000_000_000 + batch * BATCH_MS + each * BATCH_MS // TRIPLES
-                user = int(KEYS * rng.random() ** 2)
-                triple = f"<{EX}u{user}>\t<{EX}isMentionedIn>\t<{EX}p{batch}x{each}>"
-                out.write(f"{at}\t{triple}\n")
-        os.utime(file, (1_600_000_000 + batch,) * 2)
+        from_ms = batch * BATCH_MS
+        write_mentions(folder, batch, from_ms=from_ms, span_ms=BATCH_MS, triples=TRIPLES)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ from collections import Counter
 
 import pytest
 
+from bestbefore.engine import Engine
+from bestbefore.job import load_job
+
 EX = "http://example.org/"
 BATCHES = 5
 JOB = """
@@ -108,9 +111,9 @@ def answers(job):
     return [json.loads(line) for line in lines]
 
 
-def test_killed_twice_and_started_again_gives_the_answers_of_an_undisturbed_run(world):
+def test_killed_twice_and_started_again_gives_the_answers_of_an_undisturbed_run(world, spark):
     undisturbed, disturbed = prepare(world, "undisturbed"), prepare(world, "disturbed")
-    finish(undisturbed)
+    assert Engine(spark).start(load_job(undisturbed)).wait(120)
     checkpoint = disturbed.parent / "checkpoint"
 
     def in_the_middle_of_the_requests():
@@ -142,7 +145,7 @@ def test_killed_twice_and_started_again_gives_the_answers_of_an_undisturbed_run(
     assert recorded == sorted(numbers)
 
 
-def test_ctrl_c_stops_at_the_end_of_a_batch_and_the_next_run_goes_on(world):
+def test_ctrl_c_stops_at_the_end_of_a_batch_and_the_next_run_goes_on(world, spark):
     job = prepare(world, "followed")
     process = start(job, "--follow")
     first = [process.stderr.readline() for _ in range(3)]
@@ -154,7 +157,7 @@ def test_ctrl_c_stops_at_the_end_of_a_batch_and_the_next_run_goes_on(world):
     assert "Traceback" not in errors
     assert "stopping after the batch that runs" in errors
     before = answers(job)
-    finish(job)
+    assert Engine(spark).start(load_job(job)).wait(120)
     found = answers(job)
     assert len(before) < len(found)
     assert sorted(each["evaluation"] for each in found) == list(range(1, 21))
