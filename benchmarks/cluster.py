@@ -1,8 +1,8 @@
 """Throughput of a standalone cluster on this machine: one one-core worker against two.
 
 The same files, a batch of a million triples each, go through the engine on one and on two
-executors of one core, in turn. The service is a real SPARQL server. Driver, executors and server
-share the machine, so two workers need more than two cores to be twice as fast as one.
+executors, in turn, each on a core of its own. The service is a real SPARQL server. It and the
+driver share the cores of the workers, so two of these need more than two cores to be twice as fast.
 """
 
 import os
@@ -37,7 +37,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, sparql_server() as endpoint:
         folder = Path(name)
         write_stream(folder / "stream")
-        with StandaloneCluster(folder, memory="2g") as cluster:
+        with StandaloneCluster(folder, memory="2g", pinned=True) as cluster:
             for number in range(RUNS):
                 for workers in WORKERS:
                     home = folder / f"{number}-{workers}"

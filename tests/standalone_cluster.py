@@ -17,9 +17,13 @@ ADDRESS = "127.0.0.1"
 
 
 class StandaloneCluster:
-    """A standalone master with workers of one core each; `master` is its URL."""
+    """A standalone master with workers of one core each; `master` is its URL.
 
-    def __init__(self, folder, *, workers=2, memory="1g"):
+    `pinned` workers have a core of the machine each and no other, as if they were machines of their
+    own: otherwise the compiler and the garbage collector of one worker run on the other's core.
+    """
+
+    def __init__(self, folder, *, workers=2, memory="1g", pinned=False):
         port, self._page = _free_port(), _free_port()
         self.master = f"spark://{ADDRESS}:{port}"
         self._log = folder / "cluster.log"
@@ -30,7 +34,8 @@ class StandaloneCluster:
             self._wait(lambda state: state["status"] == "ALIVE")
             for number in range(workers):
                 own = ("--work-dir", folder / f"worker{number}", "--webui-port", 0)
-                self._start("worker.Worker", "--cores", 1, "--memory", memory, *own, self.master)
+                options = ("--cores", 1, "--memory", memory, *own, self.master)
+                self._start("worker.Worker", *options, core=number if pinned else None)
             self._wait(lambda state: state["aliveworkers"] == workers)
         except BaseException:
             self.close()
@@ -49,7 +54,7 @@ class StandaloneCluster:
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait(10)
 
-    def _start(self, kind, *options):
+    def _start(self, kind, *options, core=None):
         command = [SPARK_HOME / "bin" / "spark-class", f"org.apache.spark.deploy.{kind}"]
         with self._log.open("ab") as log:
             process = subprocess.Popen(
@@ -65,6 +70,9 @@ class StandaloneCluster:
                 },
             )
         self._processes.append(process)
+        if core is not None:
+            # At once, while the shell looks for Java: what it starts has the same core.
+            os.sched_setaffinity(process.pid, {sorted(os.sched_getaffinity(0))[core]})
 
     def _wait(self, ready):
         """Wait until the page of the master's state says so."""
