@@ -41,16 +41,17 @@ class Repeats:
     def learn(self, names: Sequence[str], fingerprints: Fingerprints) -> bool:
         """Get to know the fingerprints of some segments; whether every triple came once.
 
-        They count as those of the last of these segments, which is there for longest.
+        They count as those of each of these segments: which of them leaves last is not known, since
+        elements may come out of order.
         """
         found = np.sort(fingerprints)
+        others = {id(other): other for other in self._known.values()}
         once = not (found[1:] == found[:-1]).any() and not any(
-            _overlap(found, other) for other in self._known.values()
+            _overlap(found, other) for other in others.values()
         )
-        self._known |= dict.fromkeys(names, found[:0])
-        self._known[names[-1]] = found
+        self._known |= dict.fromkeys(names, found)
         if not once:
-            self._repeating.add(names[-1])
+            self._repeating |= set(names)
         return once
 
 
