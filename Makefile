@@ -59,4 +59,6 @@ $(READY): requirements.lock pyproject.toml scripts/check_python.py scripts/ensur
 	@echo "Installing the pinned dependencies into $(VENV) (a few minutes the first time) …" >&2
 	@$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
 	@$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@echo "Archiving Spark's classes, so that every session starts in little more than half the time …" >&2
+	@$(BIN)/python -m bestbefore.spark.class_archive || true
 	@touch $(READY)

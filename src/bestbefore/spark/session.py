@@ -15,6 +15,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
 from bestbefore.errors import InputError, WorkError
+from bestbefore.spark.class_archive import archive_options
 from bestbefore.spark.reasons import reason_of
 
 EVERY_CORE = "local[*]"
@@ -26,7 +27,8 @@ _DEFAULTS = {
     "spark.sql.streaming.minBatchesToRetain": "10",
 }
 # Stopping a query inside foreachBatch runs a deeply recursive regular expression.
-_JVM = {"spark.driver.defaultJavaOptions": "-Xss8m"}
+_STACK = "-Xss8m"
+_JVM_OPTIONS = "spark.driver.defaultJavaOptions"
 FEW_ROWS = 50_000
 """So many rows, and more, are worth more than one task."""
 
@@ -60,10 +62,14 @@ _GIB = 2**30
 
 
 def local_session(
-    *, cores: str = "*", name: str = "bestbefore", log: Path | None = None
+    *, cores: str = "*", name: str = "bestbefore", log: Path | None = None, options: str = ""
 ) -> SparkSession:
-    """A session on this machine; a session that runs already is used as it is."""
-    return open_session(master=f"local[{cores}]", conf={"spark.app.name": name}, log=log)
+    """A session on this machine, its JVM with these options besides ours.
+
+    A session that runs already is used as it is.
+    """
+    conf = {"spark.app.name": name, "spark.driver.extraJavaOptions": options}
+    return open_session(master=f"local[{cores}]", conf=conf, log=log)
 
 
 def open_session(
@@ -177,8 +183,9 @@ def _submitted() -> SparkSession:
 
 def _launched(master: str, conf: Mapping[str, str], log: Path | None) -> SparkSession:
     """A session in a JVM of our own."""
-    ours = {**_DEFAULTS, **_JVM, **(_on_this_machine() if is_local(master) else {})}
-    settings = {**ours, **conf, "spark.master": master}
+    ours = {**_DEFAULTS, **(_on_this_machine() if is_local(master) else {})}
+    jvm = {_JVM_OPTIONS: " ".join((_STACK, *archive_options()))}
+    settings = {**ours, **jvm, **conf, "spark.master": master}
     # PySpark has only the environment to know it from.
     if python := conf.get(_PYTHON):
         os.environ["PYSPARK_PYTHON"] = python
