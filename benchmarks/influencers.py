@@ -58,6 +58,7 @@ def influencers(
             "streams": {"mentions": {"path": str(stream), "format": "tsv", "files_per_batch": 1}},
             "services": {"bkg": {"endpoint": endpoint}},
             "budget": {"refreshes": refreshes},
+            "view": {"fill": "start"},
         },
         folder=home,
     )

@@ -120,7 +120,7 @@ class EngineRun:
                 "services": {"bkg": {"endpoint": self.world.endpoint}},
                 "policy": {"name": self.policy, "seed": SEED},
                 "budget": {"refreshes": BUDGET},
-                "view": self.view,
+                "view": {"fill": "start", **self.view},
             },
             folder=self.folder,
         )

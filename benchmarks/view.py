@@ -27,11 +27,13 @@ from bestbefore.checkpoint.state import State
 from bestbefore.engine.key_statistics import split_statistics
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.job import Job, read_job
+from bestbefore.maintenance import event_clock
 from bestbefore.rdf.terms import Key, Row
 from bestbefore.service import Fetched, Loaded
 from bestbefore.spark.columns import MAPPINGS, RANGE, REMAINING
 from bestbefore.spark.window_mappings import SERVICE, key_column
 from bestbefore.storage import LocalStorage
+from bestbefore.time import wall_clock_ms
 from bestbefore.windows import Instants, SlidingWindow, Timeline
 
 SIZES, WINDOWS = (10_000, 100_000, 1_000_000), (1_000, 10_000, 100_000)
@@ -155,7 +157,9 @@ class Run:
 
     def _open(self, folder: Path) -> ServedView:
         service = Answering(self.size, linked=self.kind.linked)
-        served = open_served(self.job.services[0], service, LocalStorage(str(folder)), self.state)
+        served = open_served(
+            self.job.services[0], service, LocalStorage(str(folder)), self.state, wall_clock_ms
+        )
         served.view.units.best_before_ms[:] = self._times(before=10, after=60)
         served.view.units.refreshed_ms[:] = self._times(before=60, after=0)
         if served.view.rates is not None:
@@ -188,7 +192,12 @@ class Run:
         before = self.state.view("bkg")
         (statistics,) = split_statistics(table, self.job.plan).services
         _, outcomes = self.served.maintain(
-            number, [number], statistics, timeline=Timeline(Instants((WINDOW,))), saved=0
+            number,
+            [number],
+            statistics,
+            timeline=Timeline(Instants((WINDOW,))),
+            state=before,
+            clock=event_clock(wall_clock_ms, 0),
         )
         after = self.served.settle(number, before, outcomes)
         self.state = replace(self.state, batch=number, views={"bkg": after})
@@ -257,7 +266,7 @@ def a_job(kind: Kind) -> Job:
             "services": {"bkg": {}},
             "budget": {"refreshes": BUDGET},
             "policy": {"name": kind.policy},
-            "view": {"change_interval": kind.change_interval}
+            "view": {"fill": "start", "change_interval": kind.change_interval}
             | ({"refresh_key": ["unit"]} if kind.linked else {}),
         }
     )

@@ -31,6 +31,15 @@ def monotonic_s() -> float:
     return _time.perf_counter()
 
 
+LIVE_WITHIN_MS = 3_600_000
+"""A stream whose times are no farther from the clock than this is live; another one is replayed."""
+
+
+def is_live(t_ms: int, now_ms: int) -> bool:
+    """Whether a moment of a stream is so near to now that its time is that of the clock."""
+    return abs(now_ms - t_ms) <= LIVE_WITHIN_MS
+
+
 def parse_duration_ms(text: str) -> int:
     """Milliseconds of a duration such as `PT10M`, `P1DT2H`, `100s`, `10m` or `250ms`.
 

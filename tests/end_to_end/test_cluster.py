@@ -38,6 +38,7 @@ endpoint = "{endpoint}"
 [budget]
 refreshes = 7
 [view]
+fill = "start"
 change_interval = "1s"
 """
 # No executor may start a Python worker.

@@ -35,6 +35,7 @@ units_per_request = 3
 [budget]
 refreshes = 7
 [view]
+fill = "start"
 change_interval = "1s"
 """
 

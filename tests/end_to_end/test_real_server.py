@@ -59,7 +59,7 @@ class World:
                 },
                 "policy": {"name": policy},
                 "budget": {"refreshes": budget},
-                "view": {"change_interval": "1s"},
+                "view": {"change_interval": "1s", "fill": "start"},
             },
             folder=self.folder,
         )

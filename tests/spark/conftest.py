@@ -11,6 +11,7 @@ from bestbefore.engine import Engine
 from bestbefore.job import read_job
 from bestbefore.job.streams import read_streams
 from bestbefore.service import Fetched, Loaded
+from tests.laboratory import loaded
 
 PREFIX = "PREFIX : <http://example.org/>\n"
 EX = "http://example.org/"
@@ -88,6 +89,8 @@ class Bench:
     def job(self, text=None, *, stream=None, **sections):
         (self.folder / "stream").mkdir(parents=True, exist_ok=True)
         sections.setdefault("budget", {"refreshes": 2})
+        if not text or "SERVICE" in text:
+            sections["view"] = loaded(sections.get("view"))
         needed = {"bkg": {"endpoint": "http://127.0.0.1:9/none"}}
         return read_job(
             {

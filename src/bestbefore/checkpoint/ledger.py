@@ -106,6 +106,7 @@ def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
         "failed": _by_key(view, reply.failed),
         "evicted": _keys(view, outcome.evicted),
         "used": _keys(view, outcome.used),
+        "came_ms": outcome.came_ms,
         "requests": reply.requests,
         "seconds": reply.seconds,
     }
@@ -127,6 +128,7 @@ def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
         candidates=entry["candidates"],
         elected=_numbers(view, entry["elected"]),
         reply=reply,
+        came_ms=entry["came_ms"],
         evicted=_numbers(view, entry["evicted"]),
         used=_numbers(view, entry["used"]),
     )

@@ -13,16 +13,20 @@ from bestbefore.spark.element_numbers import Anchor
 from bestbefore.spark.needed_elements import NeededElements
 from bestbefore.storage import Storage
 
-FORMAT = 4
+FORMAT = 5
 
 
 @dataclass(frozen=True)
 class ViewState:
-    """The durable form of a service's view, and what flexible allocation has saved for it."""
+    """The durable form of a service's view, and what of its budgets is spent.
+
+    `saved` is what flexible allocation has left; `started` was spent to fill the view.
+    """
 
     snapshot: str = ""
     snapshot_batch: int = -1
     saved: int = 0
+    started: int = 0
 
 
 @dataclass(frozen=True)

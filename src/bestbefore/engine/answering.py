@@ -22,7 +22,7 @@ from bestbefore.engine.schedule import opening
 from bestbefore.engine.served_view import ServedView
 from bestbefore.engine.sinks import LineSink, Sink
 from bestbefore.job import Job
-from bestbefore.maintenance import Outcome
+from bestbefore.maintenance import Outcome, event_clock
 from bestbefore.query import OutputOperator
 from bestbefore.query.algebra import Construct, PathPattern, expressions_of, walk
 from bestbefore.query.expressions import is_repeatable
@@ -75,6 +75,7 @@ class Answering:
     repeats: Repeats = field(default_factory=Repeats)
     _statements: dict[tuple[Instants, bool, bool], CompiledQuery] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
+    _took: dict[str, int] = field(default_factory=dict)
 
     @property
     def compares(self) -> bool:
@@ -99,6 +100,7 @@ class Answering:
             if statistics is None:
                 statistics = self._statistics(views, buffer, bind, few=few)
             given, outcomes = self._maintain(statistics, due, state, compiled)
+            maintained_ms = self.clock()
             figures = self._by_plan(views, given, state.batch, few=few)
             if figures is None:
                 if planned:
@@ -106,6 +108,8 @@ class Answering:
                 views.give(given)
                 with self._compared(views, given, state):
                     figures = self._write(views, state.batch, few=few)
+        # It is likely to take as long the next time.
+        self._took["writing"] = max(0, self.clock() - maintained_ms)
         return self._qualities(figures, due, given, outcomes), outcomes
 
     def _bind(self, views: ViewJobs, buffer: Buffer, opening_ms: int | None, *, few: bool) -> None:
@@ -221,13 +225,16 @@ class Answering:
             due.timeline,
             found=statistics.reported,
         )
+        writing_ms = self._took.get("writing", 0)
+        clock = event_clock(self.clock, due.timeline.at(due.last), writing_ms=writing_ms)
         done = [
             served.maintain(
                 state.batch,
                 numbers,
                 table,
                 timeline=due.timeline,
-                saved=state.view(served.job.name).saved,
+                state=state.view(served.job.name),
+                clock=clock,
             )
             for served, table in zip(self.served, statistics.services, strict=True)
         ]

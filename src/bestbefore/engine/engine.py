@@ -209,7 +209,7 @@ class Engine:
                 opened.callback(service.close)
             services.append(service)
         return tuple(
-            open_served(settings, service, storage, state)
+            open_served(settings, service, storage, state, self.clock)
             for settings, service in zip(job.services, services, strict=True)
         )
 

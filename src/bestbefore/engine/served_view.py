@@ -14,10 +14,11 @@ from bestbefore.checkpoint.state import State, ViewState, batch_name
 from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.job import ServiceSettings
-from bestbefore.maintenance import Moment, Outcome, Reply, Situation, maintain
+from bestbefore.maintenance import EventClock, Moment, Outcome, Reply, Situation, maintain
 from bestbefore.service import Service
 from bestbefore.spark.columns import EVALUATION, FRESH, column_of
 from bestbefore.storage import Storage, StorageFolder
+from bestbefore.time import Clock
 from bestbefore.view import ChangeIntervals, LocalView
 from bestbefore.windows import Timeline
 
@@ -101,7 +102,8 @@ class ServedView:
         statistics: pa.Table,
         *,
         timeline: Timeline,
-        saved: int,
+        state: ViewState,
+        clock: EventClock,
     ) -> tuple[pa.Table, list[Outcome]]:
         """Maintain the view for the due evaluations in order, and cut the slice of each."""
         needed = self._needed(statistics)
@@ -113,35 +115,45 @@ class ServedView:
                 self.job.policy,
                 self.view,
                 needed.needs(evaluation),
-                self._situation(evaluation, timeline, saved),
+                self._situation(evaluation, timeline, state, clock),
                 source=source,
                 ledger=ledger,
             )
-            saved = outcome.saved
+            state = _after(state, outcome)
             slices.cut(self.view, needed.join_keys(evaluation), outcome)
             outcomes.append(outcome)
         return slices.table(self.view), outcomes
 
     def _needed(self, statistics: pa.Table) -> KeyStatistics:
-        learn = self.job.policy.fetches_missing
-        return read_statistics(statistics, self.job.join_key, self.view, learn=learn)
+        return read_statistics(
+            statistics, self.job.join_key, self.view, learn=self.job.fetches_missing
+        )
 
-    def _situation(self, evaluation: int, timeline: Timeline, saved: int) -> Situation:
+    def _situation(
+        self, evaluation: int, timeline: Timeline, state: ViewState, clock: EventClock
+    ) -> Situation:
         job, threshold = self.job, self.job.threshold
+        moment = _moment(evaluation, timeline, job)
+        bounded = job.view.capacity is not None or not job.view.fill
         return Situation(
-            _moment(evaluation, timeline, job),
+            moment,
             job.budget,
             threshold=threshold.number if threshold else None,
             capacity=job.view.capacity,
-            saved=saved,
+            saved=state.saved,
             evaluation=evaluation,
             seed=job.seed,
+            fill=job.fills_first,
+            start=max(0, job.start - state.started),
+            keep_ms=None if bounded else job.view.keep_windows * moment.slide_ms,
+            clock=clock,
         )
 
     def settle(self, batch: int, state: ViewState, outcomes: Sequence[Outcome]) -> ViewState:
         """The view's state after a batch that had evaluations, with a snapshot every so often."""
         self.view.compact()
-        state = replace(state, saved=outcomes[-1].saved if outcomes else state.saved)
+        for outcome in outcomes:
+            state = _after(state, outcome)
         if not self._snapshot_due(batch - state.snapshot_batch):
             return state
         if outcomes:
@@ -166,6 +178,11 @@ class ServedView:
                     journal.forget(number)
 
 
+def _after(state: ViewState, outcome: Outcome) -> ViewState:
+    """What of the budgets is spent after an evaluation."""
+    return replace(state, saved=outcome.saved, started=state.started + outcome.started)
+
+
 def _moment(evaluation: int, timeline: Timeline, job: ServiceSettings) -> Moment:
     """What a policy is told of the time; windows of elements have their mean step for a slide."""
     t_ms, slide_ms = timeline.at(evaluation), timeline.slide_ms
@@ -175,16 +192,9 @@ def _moment(evaluation: int, timeline: Timeline, job: ServiceSettings) -> Moment
 
 
 def open_served(
-    service: ServiceSettings, client: Service, storage: Storage, state: State
+    service: ServiceSettings, client: Service, storage: Storage, state: State, clock: Clock
 ) -> ServedView:
     """The view of a service as the last committed batch left it."""
     folder = StorageFolder(storage, f"services/{service.name}")
-    view, opened = open_view(
-        service,
-        folder,
-        client,
-        state.view(service.name),
-        batch=state.batch,
-        begun_ms=state.begun_ms,
-    )
+    view, opened = open_view(service, folder, client, state, clock=clock)
     return ServedView(service, client, view, folder, opened)

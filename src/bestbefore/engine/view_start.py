@@ -6,7 +6,7 @@ from math import isnan
 from pathlib import Path
 
 from bestbefore.checkpoint import Journal, load_snapshot, save_snapshot
-from bestbefore.checkpoint.state import ViewState
+from bestbefore.checkpoint.state import State, ViewState
 from bestbefore.errors import StateError
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import apply_outcome
@@ -17,6 +17,7 @@ from bestbefore.rdf.terms import IRI, Key, Row
 from bestbefore.service import Service, ServicePattern
 from bestbefore.service.request import refusal
 from bestbefore.storage import Storage
+from bestbefore.time import Clock
 from bestbefore.view import (
     ChangeIntervals,
     ChangeRates,
@@ -58,23 +59,22 @@ def open_view(
     job: ServiceSettings,
     storage: Storage,
     service: Service,
-    state: ViewState,
+    whole: State,
     *,
-    batch: int,
-    begun_ms: int | None,
+    clock: Clock,
 ) -> tuple[LocalView, ViewState]:
-    """The view as the last committed batch left it, and the state that refers to it.
-
-    `begun_ms` is the time of the first evaluation, if there was one.
-    """
-    intervals = change_intervals(job)
+    """The view as the last committed batch left it, and the state that refers to it."""
+    intervals, state = change_intervals(job), whole.view(job.name)
     if not state.snapshot and storage.read(f"view/{_INITIAL}/rows.parquet") is None:
-        save_snapshot(_initial(job, service, intervals), storage, _INITIAL)
+        save_snapshot(_initial(job, service, intervals, clock), storage, _INITIAL)
     state = state if state.snapshot else replace(state, snapshot=_INITIAL)
     view = load_snapshot(storage, state.snapshot, _defaults(job, intervals), _rates(job))
-    if state.snapshot == _INITIAL and begun_ms is not None:
-        view.begin(begun_ms)
-    _replay(view, Journal(storage), after=state.snapshot_batch, until=batch)
+    if state.snapshot == _INITIAL and whole.begun_ms is not None:
+        view.begin(whole.begun_ms)
+    _replay(view, Journal(storage), after=state.snapshot_batch, until=whole.batch)
+    if job.view.fill and job.view.capacity is None:
+        # Who was needed when is not in the journal: from here on it counts anew.
+        view.units.used_ms[:] = view.units.refreshed_ms.max(initial=0)
     _check(view, job, storage)
     return view, state
 
@@ -106,10 +106,12 @@ def _check(view: LocalView, job: ServiceSettings, storage: Storage) -> None:
         )
 
 
-def _initial(job: ServiceSettings, service: Service, intervals: ChangeIntervals) -> LocalView:
-    """All that the service has; with a capacity nothing yet, for who knows what will be needed."""
+def _initial(
+    job: ServiceSettings, service: Service, intervals: ChangeIntervals, clock: Clock
+) -> LocalView:
+    """All that the service has, or nothing yet where it is filled with what is needed."""
     from_file = _file_intervals(job)
-    rows = service.load().rows if job.view.capacity is None else ()
+    rows = () if job.view.fill else service.load().rows
     view = view_of(
         intervals.view_rows(rows),
         intervals.view_variables,
@@ -120,6 +122,7 @@ def _initial(job: ServiceSettings, service: Service, intervals: ChangeIntervals)
     )
     view.set_intervals(intervals.stated(rows))
     view.set_intervals(from_file)
+    view.units.refreshed_ms[:] = clock()
     return view
 
 
@@ -135,7 +138,7 @@ def _defaults(job: ServiceSettings, intervals: ChangeIntervals) -> UnitDefaults:
     threshold, pattern = job.threshold, service_pattern(job)
     return UnitDefaults(
         interval_ms=job.view.change_interval_ms or job.window.width_ms,
-        intervals_ms=_file_intervals(job) if job.policy.fetches_missing else {},
+        intervals_ms=_file_intervals(job) if job.fetches_missing else {},
         measure=_nearest(threshold, intervals.view_variables) if threshold else None,
         refusal=lambda key: refusal(pattern, key),
     )

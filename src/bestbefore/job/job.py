@@ -34,13 +34,16 @@ class StreamSettings:
 class ViewSettings:
     """The local view: its units, how many it may hold, and where their change intervals come from.
 
-    Units are named by the variables of the refresh key; without one, by the join key. Plain numbers
-    from the service are seconds unless a unit is given; in a file its header says what they are.
+    With `fill` it starts empty, and is filled with what windows need; units that none of the last
+    `keep_windows` needed leave. Without, all that the service has is loaded before. Units are
+    named by the variables of the refresh key; without one, by the join key. Plain numbers from the
+    service are seconds unless a unit is given; in a file its header says what they are.
     """
 
     refresh_key: tuple[str, ...] | None = None
     capacity: int | None = None
-
+    fill: bool = True
+    keep_windows: int = 100
     change_interval_ms: int | None = None
     learned: bool = False
     interval_variable: str | None = None
@@ -62,7 +65,10 @@ class SinkSettings:
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """A SERVICE of the query: who answers it, its budget, its policy and its local view."""
+    """A SERVICE of the query: who answers it, its budget, its policy and its local view.
+
+    `start` refreshes more than the budget may be spent to fill the view.
+    """
 
     name: str
     plan: ServicePlan
@@ -72,6 +78,7 @@ class ServiceSettings:
     policy: Policy
     view: ViewSettings
     seed: int = 0
+    start: int = 0
 
     @property
     def join_key(self) -> tuple[str, ...]:
@@ -82,6 +89,20 @@ class ServiceSettings:
     def threshold(self) -> Threshold | None:
         """The FILTER that Filter rankers look at: the first on a variable of the SERVICE."""
         return self.plan.thresholds[0] if self.plan.thresholds else None
+
+    @property
+    def fetches_missing(self) -> bool:
+        """Whether what the view lacks is fetched at all."""
+        return self.view.fill or self.policy.fetches_missing
+
+    @property
+    def fills_first(self) -> bool:
+        """Whether what the view lacks goes first, whatever the proposer says.
+
+        With a capacity it is the proposer's matter, if it fetches what is missing at all.
+        """
+        bounded = self.view.capacity is not None
+        return self.view.fill and not (bounded and self.policy.fetches_missing)
 
     @property
     def refresh_key(self) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # What a service may have for itself, and takes from the whole job otherwise.
 OWN_SECTIONS = ("budget", "policy", "view")
 _LEARNED = "learned"
+_ON_DEMAND, _AT_START = "on-demand", "start"
 
 
 def read_services(
@@ -56,6 +57,7 @@ def _service(
         window=plan.windows[clause.windows[0]].window,
         client=_client(section, clause, base),
         budget=own["budget"].integer("refreshes", 10),
+        start=own["budget"].integer("start", 0),
         policy=resolve_policy(own["policy"].text("name", "WSJ-WBM") or ""),
         seed=own["policy"].integer("seed", 0),
         view=_view(own["view"], clause, base),
@@ -122,9 +124,12 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
             f"view.change_interval = {_LEARNED!r} and view.{given[0]} exclude each other: "
             "intervals are learned or stated"
         )
+    refresh_key = _refresh_key(section, clause)
     return ViewSettings(
-        refresh_key=_refresh_key(section, clause),
+        refresh_key=refresh_key,
         capacity=section.optional_integer("capacity"),
+        fill=_fill(section, linked=refresh_key is not None),
+        keep_windows=section.integer("keep_windows", 100, least=1),
         change_interval_ms=None if learned else section.duration_ms("change_interval", None),
         learned=learned,
         interval_variable=variable,
@@ -132,6 +137,17 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
         interval_file=located(base, section.text("interval_file")),
         interval_unit_ms=_UNITS[unit] if section.text("interval_unit") else None,
     )
+
+
+def _fill(section: Section, *, linked: bool) -> bool:
+    """Whether the view is filled with what windows need, rather than loaded at the start."""
+    start = section.choice("fill", (_AT_START, _ON_DEMAND) if linked else (_ON_DEMAND, _AT_START))
+    if start == _AT_START and section.value("capacity") is not None:
+        raise JobError(
+            f"view.fill = {_AT_START!r} loads all that the service has, and view.capacity bounds "
+            "what the view holds: leave one of them out"
+        )
+    return start == _ON_DEMAND
 
 
 def _interval_predicate(section: Section) -> str | None:
@@ -180,16 +196,15 @@ def _check(service: ServiceSettings) -> None:
             "view.interval_predicate needs a subject, and a unit is named by several variables, "
             f"{listed(service.refresh_key)}; use view.interval_variable or view.interval_file"
         )
-    if policy.fetches_missing and service.refresh_key != service.join_key:
+    if service.refresh_key != service.join_key and service.fetches_missing:
         unit, key = listed(service.refresh_key), listed(service.join_key)
-        raise JobError(
-            f"policy {policy.name!r} fetches what the window needs and the view lacks, but which "
-            f"{unit} belongs to a missing {key} is unknown: leave view.refresh_key out, or use a "
-            "proposer such as WSJ"
+        what = (
+            f"policy {policy.name!r} fetches"
+            if policy.fetches_missing
+            else "the view is filled with"
         )
-    if view.capacity is not None and not policy.fetches_missing:
         raise JobError(
-            f"view.capacity = {view.capacity}: such a view starts empty, and policy "
-            f"{policy.name!r} never fetches what it lacks, so it would stay empty; use CWSJ, FWSJ "
-            "or AW, for example 'MP(CWSJ,WBM,FRP)', or leave the capacity out"
+            f"{what} what the window needs and the view lacks, but which {unit} belongs to a "
+            f"missing {key} is unknown: leave view.refresh_key out, or load everything with "
+            f"view.fill = {_AT_START!r} and use a proposer such as WSJ"
         )

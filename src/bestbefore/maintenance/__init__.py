@@ -6,6 +6,7 @@ Importing the package registers every policy that it holds.
 from bestbefore.maintenance import rankers, replacement
 from bestbefore.maintenance.candidates import Moment
 from bestbefore.maintenance.election import Situation, elect
+from bestbefore.maintenance.event_clock import EventClock, event_clock
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.policy_names import policy_names, resolve_policy
 from bestbefore.maintenance.rankers.ranker import Need
@@ -14,6 +15,7 @@ from bestbefore.maintenance.window_sets import WindowSets, window_sets
 from bestbefore.maintenance.window_units import WindowUnits
 
 __all__ = [
+    "EventClock",
     "MemoryLedger",
     "Moment",
     "Need",
@@ -25,6 +27,7 @@ __all__ = [
     "WindowUnits",
     "apply_outcome",
     "elect",
+    "event_clock",
     "maintain",
     "policy_names",
     "rankers",

@@ -8,6 +8,7 @@ import numpy as np
 from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.allocation import allowance, elect_flexibly
 from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle
+from bestbefore.maintenance.event_clock import EventClock
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.proposers import Offer
 from bestbefore.maintenance.rankers import NEVER, Scorer, elects, scores
@@ -31,7 +32,10 @@ class Situation:
 
     `evaluation` numbers the moment, and with `seed` decides what chance decides. `threshold` is
     that of the query's FILTER, `capacity` the most units that the view may hold, `saved` the budget
-    that flexible allocation has left from before, `oracle` the truth where it is known.
+    that flexible allocation has left from before, `oracle` the truth where it is known. With `fill`
+    what the window needs and the view lacks goes first, whoever proposes; `start` more than the
+    budget may be spent on it, and units that nobody needed for `keep_ms` leave. Without a `clock`
+    no time passes during an evaluation.
     """
 
     moment: Moment
@@ -42,6 +46,22 @@ class Situation:
     oracle: Oracle | None = None
     evaluation: int = 0
     seed: int = 0
+    fill: bool = False
+    start: int = 0
+    keep_ms: int | None = None
+    clock: EventClock | None = None
+
+    @property
+    def now_ms(self) -> int:
+        """The time of the stream now."""
+        t_ms = self.moment.t_ms
+        return t_ms if self.clock is None else self.clock.now_ms(t_ms)
+
+    @property
+    def written_ms(self) -> int:
+        """The time of the stream when the answer will be written."""
+        t_ms = self.moment.t_ms
+        return t_ms if self.clock is None else self.clock.written_ms(t_ms)
 
     def rng(self) -> np.random.Generator:
         """The random generator of this evaluation, the same however often it is repeated."""
@@ -58,12 +78,17 @@ def elect(
 ) -> Election:
     """Elect at most γ units for a refresh now; with FBA, more if it was saved or can be."""
     step = _Step(policy, units, window, situation, rng)
+    missing = step.missing()
     tiers = step.propose()
     candidates = tiers[0] if len(tiers) == 1 else np.concatenate([window.unit[:0], *tiers])
+    first = step.elect_missing(missing) if len(missing) else missing
     if policy.flexible and scores(policy.ranker):
-        elected = step.elect_flexibly(policy.ranker)
+        elected = step.elect_flexibly(policy.ranker, spent=len(first))
     else:
-        elected = step.elect_from(tiers, situation.budget)
+        elected = step.elect_from(tiers, situation.budget - len(first))
+    if len(missing):
+        candidates = np.concatenate([missing, candidates])
+        elected = np.concatenate([first, elected])
     return step.with_room(candidates, elected)
 
 
@@ -87,7 +112,22 @@ class _Step:
         if self.situation.oracle is not None:
             stale = self.situation.oracle.stale(np.arange(len(self.units)))
         tiers = self.policy.proposer.select(Offer(self.units.held, self.window, stale))
+        if self.situation.fill:
+            tiers = tuple(tier[self.units.held[tier]] for tier in tiers)
         return tuple(self._ready(tier) for tier in tiers)
+
+    def missing(self) -> Integers:
+        """The units to fill the view with: those that the window needs and the view lacks."""
+        unit = self.window.unit
+        lacks = ~self.units.held[unit] if self.situation.fill else np.zeros(0, dtype=np.bool_)
+        return self._ready(unit[lacks]) if lacks.any() else unit[:0]
+
+    def elect_missing(self, missing: Integers) -> Integers:
+        """Elect those that the most answers wait for, over the evaluations that need them."""
+        candidates = describe(self.units, missing, self.window, self.situation)
+        answers = candidates.results(candidates.remaining)
+        budget = self.situation.budget + self.situation.start
+        return missing[elect_highest(answers, budget=budget, rng=self.rng)]
 
     def _ready(self, proposed: Integers, slides: int = 0) -> Integers:
         """Those proposed that need not wait, so many evaluations from now."""
@@ -121,7 +161,7 @@ class _Step:
         found[missing] = self.rng.choice(known, missing.sum()) if len(known) else 0.0
         return found
 
-    def elect_flexibly(self, ranker: Scorer) -> Integers:
+    def elect_flexibly(self, ranker: Scorer, *, spent: int) -> Integers:
         moment = self.situation.moment
         foreseen = []
         for slides in range(moment.horizon):
@@ -130,6 +170,7 @@ class _Step:
             cached = self._ready(window.unit if held.all() else window.unit[held], slides)
             foreseen.append(describe(self.units, cached, window, self.situation))
         pool = allowance(self.situation.budget, self.situation.saved, moment, flexible=True)
+        pool = max(0, pool - spent)
         chosen = elect_flexibly(ranker, foreseen, moment, pool=pool, rng=self.rng)
         return foreseen[0].unit[chosen]
 

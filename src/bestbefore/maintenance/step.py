@@ -79,12 +79,13 @@ class Source(Protocol):
 class Outcome:
     """The record of one evaluation's maintenance, from its election to what it did.
 
-    `elected` are those that the ledger granted; `evicted` left to make room; `used` are those that
-    the window needs and the view then holds, noted where a capacity makes it matter. Of what it
-    did: `changed` held units had other content, `waiting` units of the window were no candidates
-    (their request failed lately, or can never be sent), `saved` is the budget left for later
-    (borrowed, if negative), `window` what the evaluation needs, and `fresh` how probably each unit
-    of it is fresh. Units are numbers of the view.
+    `elected` are those that the ledger granted; `came_ms` is the time of the stream when the reply
+    came; `evicted` left to make room; `used` are those that the window needs and the view then
+    holds, noted where a capacity makes it matter. Of what it did: `changed` held units had other
+    content, `waiting` units of the window were no candidates (their request failed lately, or can
+    never be sent), `saved` is the budget left for later (borrowed, if negative), `started` was
+    spent beyond it to fill the view, `window` is what the evaluation needs, and `fresh` how
+    probably each unit of it is fresh. Units are numbers of the view.
     """
 
     evaluation: int
@@ -92,11 +93,13 @@ class Outcome:
     candidates: int = 0
     elected: Integers = field(default_factory=lambda: NONE)
     reply: Reply = NO_REPLY
+    came_ms: int | None = None
     evicted: Integers = field(default_factory=lambda: NONE)
     used: Integers = field(default_factory=lambda: NONE)
     changed: int = 0
     waiting: int = 0
     saved: int = 0
+    started: int = 0
     window: WindowUnits = NO_UNITS
     sets: WindowSets = field(default_factory=WindowSets)
     fresh: Scores = field(default_factory=lambda: np.empty(0))
@@ -168,8 +171,10 @@ def maintain(
     changed = apply_outcome(view, outcome)
     if changed:
         window = needs()
-    return _told(view, outcome, window, changed=changed, waiting=waiting,
-                 saved=_saved(policy, situation, ledger))  # fmt: skip
+    if situation.keep_ms is not None:
+        view.units.used_ms[window.unit] = outcome.t_ms
+    outcome = replace(outcome, changed=changed, waiting=waiting, window=window)
+    return _told(view, _accounted(policy, outcome, situation, ledger), situation.written_ms)
 
 
 def apply_outcome(view: View, outcome: Outcome) -> int:
@@ -181,37 +186,38 @@ def apply_outcome(view: View, outcome: Outcome) -> int:
     """
     if len(outcome.evicted):
         view.evict(outcome.evicted)
-    changed = _take_over(view, outcome.reply, outcome.t_ms) if len(outcome.reply.answered) else 0
+    changed = _take_over(view, outcome) if len(outcome.reply.answered) else 0
     for unit in outcome.reply.failed:
         _back_off(view.units, unit, outcome.evaluation)
     view.units.used_ms[outcome.used] = outcome.t_ms
     return changed
 
 
-def _take_over(view: View, reply: Reply, t_ms: int) -> int:
+def _take_over(view: View, outcome: Outcome) -> int:
     """Let answered units have what was fetched, and learn from it how often they change."""
-    units, answered = view.units, reply.answered
+    units, reply, t_ms = view.units, outcome.reply, outcome.t_ms
+    answered, came_ms = reply.answered, t_ms if outcome.came_ms is None else outcome.came_ms
     known = units.held[answered]
     changed = view.replace(answered, reply.content) & known
     for unit, interval in reply.stated_ms.items():
         units.interval_ms[unit] = interval
     if view.rates is not None and known.any():
         seen = answered[known]
-        view.rates.observe(seen, t_ms - units.refreshed_ms[seen], changed[known])
+        view.rates.observe(seen, came_ms - units.refreshed_ms[seen], changed[known])
         units.interval_ms[seen] = view.rates.interval_ms(seen)
     _renew(units, answered, known, t_ms)
+    units.refreshed_ms[answered] = came_ms
     return int(np.count_nonzero(changed))
 
 
 def _renew(units: Units, answered: Integers, known: Booleans, t_ms: int) -> None:
-    """Note that units were refreshed at t: age 0, and the best-before time that follows.
+    """Note that units were refreshed at t, and the best-before time that follows.
 
     A unit that enters the view is expected to change an interval from now.
     """
     interval = units.interval_ms[answered]
     renewed = next_best_before(units.best_before_ms[answered], interval, t_ms)
     units.best_before_ms[answered] = np.where(known, renewed, t_ms + interval)
-    units.refreshed_ms[answered] = t_ms
     units.held[answered] = True
     units.failures[answered] = 0
 
@@ -233,19 +239,25 @@ def _refresh(
     """Elect, and fetch as many of the best as earlier attempts have left budget for."""
     moment, evaluation = situation.moment, situation.evaluation
     limit = allowance(situation.budget, situation.saved, moment, flexible=policy.flexible)
+    limit += situation.start
     election = elect(policy, view.units, window, situation, rng=situation.rng())
     granted = ledger.reserve(evaluation, len(election.elected), limit=limit)
     elected = election.elected[:granted]
     reply = source.fetch(elected) if granted else NO_REPLY
+    came_ms = situation.now_ms
     evicted, used = NONE, NONE
     if situation.capacity is not None:
         evicted, used = _room(view.units, window, election, reply, situation.capacity)
+    elif situation.keep_ms is not None:
+        needed = np.append(window.unit, elected)
+        evicted = _idle(view.units, needed, before_ms=moment.t_ms - situation.keep_ms)
     return Outcome(
         evaluation,
         moment.t_ms,
         candidates=len(election.candidates),
         elected=elected,
         reply=reply,
+        came_ms=came_ms,
         evicted=evicted,
         used=used,
     )
@@ -263,27 +275,33 @@ def _room(
     return evicted, window.unit[held[window.unit]]
 
 
-def _saved(policy: Policy, situation: Situation, ledger: Ledger) -> int:
-    """The savings after an evaluation; what a crash wasted was spent all the same."""
+def _idle(units: Units, needed: Integers, *, before_ms: int) -> Integers:
+    """The held units that no evaluation has needed since a time, and that are not needed now."""
+    idle = units.held & (units.used_ms < before_ms)
+    idle[needed] = False
+    return np.flatnonzero(idle)
+
+
+def _accounted(policy: Policy, outcome: Outcome, situation: Situation, ledger: Ledger) -> Outcome:
+    """The outcome with what is saved after it; what a crash wasted was spent all the same."""
+    if not policy.flexible and not situation.start:
+        return outcome
+    spent, budget = ledger.spent(situation.evaluation), situation.budget
+    started = min(situation.start, max(0, spent - budget))
     if not policy.flexible:
-        return 0
-    spent = ledger.spent(situation.evaluation)
-    return savings(situation.budget, situation.saved, spent, situation.moment)
+        return replace(outcome, started=started)
+    saved = savings(budget, situation.saved, spent - started, situation.moment)
+    return replace(outcome, started=started, saved=saved)
 
 
-def _told(
-    view: View, outcome: Outcome, window: WindowUnits, *, changed: int, waiting: int, saved: int
-) -> Outcome:
-    """The outcome with what it did: the sets A to G, and the estimate."""
-    units, unit, t_ms = view.units, window.unit, outcome.t_ms
+def _told(view: View, outcome: Outcome, written_ms: int) -> Outcome:
+    """The outcome with the sets A to G, and the estimate for the moment the answer is written."""
+    units, window, t_ms = view.units, outcome.window, outcome.t_ms
+    unit = window.unit
     held, fresh = units.held[unit], view.fresh(unit, t_ms)
-    probability = fresh_probability(units.refreshed_ms[unit], units.interval_ms[unit], t_ms)
+    probability = fresh_probability(units.refreshed_ms[unit], units.interval_ms[unit], written_ms)
     return replace(
         outcome,
-        changed=changed,
-        waiting=waiting,
-        saved=saved,
-        window=window,
         sets=window_sets(held, fresh, window, sizes=view.sizes(t_ms)),
         fresh=probability * held,
     )

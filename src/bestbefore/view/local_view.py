@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from bestbefore.arrays import Booleans, Integers
 from bestbefore.rdf.terms import Key, Row
+from bestbefore.time import LIVE_WITHIN_MS
 from bestbefore.view.change_rates import ChangeRates
 from bestbefore.view.fresh_count import FreshCount
 from bestbefore.view.key_index import KeyIndex
@@ -81,8 +82,14 @@ class LocalView:
         return len(self.keys)
 
     def begin(self, t_ms: int) -> None:
-        """Take the view as loaded at the first evaluation time: age and τ count from there."""
-        self.units.refreshed_ms[:] = t_ms
+        """Let τ of what was loaded be the first evaluation time.
+
+        So is the age, unless the stream is live: then it counts from when it was loaded, if that
+        is known.
+        """
+        loaded_ms = self.units.refreshed_ms
+        live = (loaded_ms > 0) & (np.abs(loaded_ms - t_ms) <= LIVE_WITHIN_MS)
+        self.units.refreshed_ms[:] = np.where(live, loaded_ms, t_ms)
         self.units.best_before_ms[:] = t_ms
         self._count = None
 

@@ -11,8 +11,10 @@ import pytest
 from bestbefore.checkpoint.state import State
 from bestbefore.engine.served_view import open_served
 from bestbefore.job import read_job
+from bestbefore.maintenance import event_clock
 from bestbefore.storage import LocalStorage
 from bestbefore.windows import Instants, SlidingWindow, Timeline
+from tests.laboratory import loaded
 from tests.outcomes import told
 from tests.row_service import RowService
 
@@ -37,6 +39,10 @@ def random_events(seed, *, users=12, until=60_000):
     rng = np.random.default_rng(seed)
     times = np.sort(rng.integers(1, until, 80))
     return [(int(time), user(int(rng.zipf(1.5)) % users)) for time in times]
+
+
+def CLOCK():
+    return 10**12
 
 
 class Crash(Exception):
@@ -74,7 +80,7 @@ class Rig:
         """Start anew from the checkpoint and answer the batches of evaluations that are left."""
         begun = replace(self.state, begun_ms=WINDOW.closing(1))
         self.served = open_served(
-            self.job, self.service, storage or LocalStorage(str(self.folder)), begun
+            self.job, self.service, storage or LocalStorage(str(self.folder)), begun, CLOCK
         )
         self.state = replace(self.state, views={"bkg": self.served.opened})
         for number, evaluations in enumerate(batches):
@@ -91,7 +97,8 @@ class Rig:
             evaluations,
             counted(events, WINDOW, evaluations, self.job.join_key),
             timeline=Timeline(Instants((WINDOW,))),
-            saved=before.saved,
+            state=before,
+            clock=event_clock(CLOCK, 0),
         )
         # Numbers are void once the batch is settled.
         self.outcomes += [told(outcome, self.view.keys) for outcome in outcomes]
@@ -136,14 +143,16 @@ def integer(number):
 def rig(tmp_path):
     """Make a rig for a policy over a service with the followers of some users."""
 
-    def make(policy, *, rows=None, key=(0,), text=None, budget=2, folder="checkpoint", **view):
+    def make(
+        policy, *, rows=None, key=(0,), text=None, budget=2, start=0, folder="checkpoint", **view
+    ):
         tables = {
             "query": {"text": text or query()},
             "streams": {"s": {"source": "dataframe"}},
             "services": {"bkg": {}},
-            "budget": {"refreshes": budget},
+            "budget": {"refreshes": budget, "start": start},
             "policy": {"name": policy},
-            "view": view,
+            "view": loaded(view),
         }
         rows = [(user(n), integer(100 * n)) for n in range(8)] if rows is None else rows
         return Rig(read_job(tables).services[0], RowService(rows, key), tmp_path / folder)

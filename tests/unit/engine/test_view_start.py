@@ -2,7 +2,7 @@
 
 import pytest
 
-from bestbefore.checkpoint.state import ViewState
+from bestbefore.checkpoint.state import State
 from bestbefore.engine.view_start import open_view, service_pattern
 from bestbefore.errors import InputError
 from bestbefore.job import read_job
@@ -29,15 +29,13 @@ def opened(oxigraph, tmp_path):
                 "query": {"text": QUERY},
                 "streams": {"s": {"source": "dataframe"}},
                 "services": {"bkg": {"endpoint": f"{oxigraph.base}/query"}},
-                "view": section,
+                "view": {"fill": "start", **section},
             },
             folder=tmp_path,
         )
         storage = LocalStorage(str(tmp_path / "checkpoint"))
         with SparqlClient(job.services[0].client, service_pattern(job.services[0])) as client:
-            view, _ = open_view(
-                job.services[0], storage, client, ViewState(), batch=-1, begun_ms=None
-            )
+            view, _ = open_view(job.services[0], storage, client, State("q"), clock=lambda: 7)
         rows = {key: view.rows_of(unit) for unit, key in enumerate(view.keys)}
         users = [key[0].removeprefix(f"<{EX}").removesuffix(">") for key in view.keys]
         assert all(len(each) == 1 and len(each[0]) == 2 for each in rows.values())
@@ -97,7 +95,7 @@ def test_a_real_server_is_asked_for_units_by_their_refresh_key(oxigraph, tmp_pat
     )
     storage = LocalStorage(str(tmp_path / "checkpoint"))
     with SparqlClient(job.services[0].client, service_pattern(job.services[0])) as client:
-        view, _ = open_view(job.services[0], storage, client, ViewState(), batch=-1, begun_ms=None)
+        view, _ = open_view(job.services[0], storage, client, State("q"), clock=lambda: 7)
         fetched = client.fetch([(f"<{EX}x>",)])
     assert sorted(view.keys) == [(f"<{EX}x>",), (f"<{EX}y>",)]
     assert view.units.interval_ms[view.numbers([(f"<{EX}x>",)])].tolist() == [90_000]

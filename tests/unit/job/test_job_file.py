@@ -99,8 +99,15 @@ def test_a_secret_comes_from_the_environment_and_is_not_shown(monkeypatch):
         ({"view": {"capacity": 0}}, "view.capacity = 0: it must be a whole number ≥ 1"),
         ({"view": {"capacity": "9"}}, "view.capacity = '9': it must be a whole number"),
         (
-            {"view": {"capacity": 9}},
-            "view.capacity = 9: .* policy 'WSJ-WBM' never fetches .* it would stay empty; use CWSJ",
+            {"view": {"capacity": 9, "fill": "start"}},
+            "view.fill = 'start' loads all .* and view.capacity bounds .* leave one of them out",
+        ),
+        ({"view": {"fill": "on demand"}}, "view.fill = 'on demand'; did you mean 'on-demand'"),
+        ({"view": {"keep_windows": 0}}, "view.keep_windows = 0: it must be a whole number ≥ 1"),
+        ({"budget": {"start": -1}}, "budget.start = -1: it must be a whole number ≥ 0"),
+        (
+            {"view": {"refresh_key": ["followers"], "fill": "on-demand"}},
+            r"filled with what .* which \?followers belongs to a missing \?user is unknown",
         ),
         ({"view": {"refresh_key": "user"}}, "refresh_key = 'user': it must be a list of strings"),
         ({"view": {"refresh_key": []}}, "must be a list of different strings"),
