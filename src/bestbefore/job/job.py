@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from bestbefore.limits import NO_LIMITS, Limits
 from bestbefore.maintenance import Policy
 from bestbefore.query import QueryPlan, ServicePlan, Threshold
 from bestbefore.query.algebra import Describe
@@ -62,7 +63,10 @@ class SinkSettings:
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """A SERVICE of the query: who answers it, its budget, its policy and its local view."""
+    """A SERVICE of the query: who answers it within which limits, its policy and its local view.
+
+    `ledger` is the folder of the ledger that keeps the limits, None for the job's checkpoint.
+    """
 
     name: str
     plan: ServicePlan
@@ -72,6 +76,18 @@ class ServiceSettings:
     policy: Policy
     view: ViewSettings
     seed: int = 0
+    limits: Limits = NO_LIMITS
+    ledger: str | None = None
+
+    @property
+    def address(self) -> str:
+        """What the service is known by: all that ask the same address share its limits."""
+        return self.client.address if isinstance(self.client, ClientSettings) else self.plan.iri
+
+    @property
+    def units_per_request(self) -> int:
+        """How many units one request asks for at most; for all that is known of a plug-in, one."""
+        return self.client.units_per_request if isinstance(self.client, ClientSettings) else 1
 
     @property
     def join_key(self) -> tuple[str, ...]:
