@@ -155,7 +155,7 @@ def _check_shared(found: _Opened, root: str, address: str, limits: Limits) -> No
             f"{address} is asked by another query, whose ledger is in {found.root}, and what both "
             f"ask counts together: give them the same limits.ledger instead of {root}"
         )
-    if found.ledger.limits != limits:
+    if found.ledger.limits.shared != limits.shared:
         raise InputError(
             f"{address} is asked by another query under other limits; what both ask counts "
             "together: give them the same limits"

@@ -1,6 +1,6 @@
 """The limits on what a service is asked: requests by time and in all, money, and quiet hours."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 
 from bestbefore.errors import InputError
@@ -114,6 +114,11 @@ class Limits:
         """Whether there is a limit that a ledger has to keep over evaluations."""
         in_all = (self.total, self.cost_per_day, self.cost_total)
         return bool(self.rates or self.quiet) or any(most is not None for most in in_all)
+
+    @property
+    def shared(self) -> "Limits":
+        """The limits without those that every SERVICE has for itself."""
+        return replace(self, requests_per_evaluation=None, units_per_evaluation=None)
 
     def given(self) -> dict[str, str]:
         """The limits there are, by name and as people write them."""

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bestbefore.arrays import Booleans, Integers, Scores
+from bestbefore.limits import Affordable
 from bestbefore.maintenance.allocation import allowance, savings
 from bestbefore.maintenance.best_before import fresh_probability, next_best_before
 from bestbefore.maintenance.election import Election, Situation, elect
@@ -52,14 +53,16 @@ class View(Protocol):
 class Reply:
     """What came of asking for units: each is in `answered` or, with the reason, in `failed`.
 
-    `content` is what there is of the answered units, in the view's own form. `stated_ms` are the
-    change intervals that the source states for some units.
+    Those for which no request was left are in `unsent` instead. `content` is what there is of the
+    answered units, in the view's own form. `stated_ms` are the change intervals that the source
+    states for some units.
     """
 
     answered: Integers = field(default_factory=lambda: NONE)
     content: Any = ()
     stated_ms: Mapping[int, int] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
+    unsent: Integers = field(default_factory=lambda: NONE)
     requests: int = 0
     seconds: float = 0.0
 
@@ -80,11 +83,12 @@ class Outcome:
     """The record of one evaluation's maintenance, from its election to what it did.
 
     `elected` are those that the ledger granted; `evicted` left to make room; `used` are those that
-    the window needs and the view then holds, noted where a capacity makes it matter. Of what it
-    did: `changed` held units had other content, `waiting` units of the window were no candidates
-    (their request failed lately, or can never be sent), `saved` is the budget left for later
-    (borrowed, if negative), `window` what the evaluation needs, and `fresh` how probably each unit
-    of it is fresh. Units are numbers of the view.
+    the window needs and the view then holds, noted where a capacity makes it matter. `bound_by` is
+    the limit that kept it from refreshing more, if one did, and `left` the requests that each limit
+    of the service then leaves. Of what it did: `changed` held units had other content, `waiting`
+    units of the window were no candidates (their request failed lately, or can never be sent),
+    `saved` is the budget left for later (borrowed, if negative), `window` what the evaluation
+    needs, and `fresh` how probably each unit of it is fresh. Units are numbers of the view.
     """
 
     evaluation: int
@@ -94,6 +98,8 @@ class Outcome:
     reply: Reply = NO_REPLY
     evicted: Integers = field(default_factory=lambda: NONE)
     used: Integers = field(default_factory=lambda: NONE)
+    bound_by: str | None = None
+    left: Mapping[str, int] = field(default_factory=dict)
     changed: int = 0
     waiting: int = 0
     saved: int = 0
@@ -107,6 +113,14 @@ class Ledger(Protocol):
 
     def spent(self, evaluation: int) -> int:
         """The refreshes that an evaluation has reserved so far."""
+        ...
+
+    def affordable(self, evaluation: int, units: int) -> Affordable:
+        """How many of so many refreshes the limits of the source leave room for."""
+        ...
+
+    def left(self) -> Mapping[str, int]:
+        """The requests that each limit of the source leaves."""
         ...
 
     def reserve(self, evaluation: int, units: int, *, limit: int) -> int:
@@ -131,6 +145,14 @@ class MemoryLedger:
     def spent(self, evaluation: int) -> int:
         """The refreshes that an evaluation has reserved so far."""
         return self._spent.get(evaluation, 0)
+
+    def affordable(self, evaluation: int, units: int) -> Affordable:  # noqa: ARG002
+        """All of them: there are no limits."""
+        return Affordable(units)
+
+    def left(self) -> Mapping[str, int]:
+        """There are no limits."""
+        return {}
 
     def reserve(self, evaluation: int, units: int, *, limit: int) -> int:
         """Take up to `units` refreshes."""
@@ -230,13 +252,15 @@ def _refresh(
     source: Source,
     ledger: Ledger,
 ) -> Outcome:
-    """Elect, and fetch as many of the best as earlier attempts have left budget for."""
+    """Elect, and fetch as many of the best as limits and earlier attempts have left budget for."""
     moment, evaluation = situation.moment, situation.evaluation
     limit = allowance(situation.budget, situation.saved, moment, flexible=policy.flexible)
-    election = elect(policy, view.units, window, situation, rng=situation.rng())
-    granted = ledger.reserve(evaluation, len(election.elected), limit=limit)
-    elected = election.elected[:granted]
-    reply = source.fetch(elected) if granted else NO_REPLY
+    affordable = ledger.affordable(evaluation, limit)
+    election = elect(policy, view.units, window, _within(situation, affordable, policy),
+                     rng=situation.rng())  # fmt: skip
+    elected = election.elected[: affordable.units]
+    elected = elected[: ledger.reserve(evaluation, len(elected), limit=limit)]
+    reply = source.fetch(elected) if len(elected) else NO_REPLY
     evicted, used = NONE, NONE
     if situation.capacity is not None:
         evicted, used = _room(view.units, window, election, reply, situation.capacity)
@@ -244,11 +268,26 @@ def _refresh(
         evaluation,
         moment.t_ms,
         candidates=len(election.candidates),
-        elected=elected,
+        elected=elected[~np.isin(elected, reply.unsent)] if len(reply.unsent) else elected,
         reply=reply,
         evicted=evicted,
         used=used,
+        bound_by=affordable.bound_by if _binds(affordable, election) else None,
+        left=ledger.left(),
     )
+
+
+def _within(situation: Situation, affordable: Affordable, policy: Policy) -> Situation:
+    """The situation with the γ that all limits allow; flexible allocation plans with its own."""
+    if policy.flexible or affordable.units >= situation.budget:
+        return situation
+    return replace(situation, budget=affordable.units)
+
+
+def _binds(affordable: Affordable, election: Election) -> bool:
+    """Whether more would have been elected without limits, as far as can be told."""
+    most = affordable.units
+    return len(election.elected) >= most and len(election.candidates) > most
 
 
 def _room(

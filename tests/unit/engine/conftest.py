@@ -13,6 +13,7 @@ from bestbefore.engine.served_view import open_served
 from bestbefore.job import read_job
 from bestbefore.storage import LocalStorage
 from bestbefore.windows import Instants, SlidingWindow, Timeline
+from tests.limited_service import Clocks, open_ledger
 from tests.outcomes import told
 from tests.row_service import RowService
 
@@ -69,13 +70,15 @@ class Rig:
         default_factory=lambda: State("q", t0_ms=(0,), first_evaluation=1, next_evaluation=1)
     )
     outcomes: list = field(default_factory=list)
+    clocks: Clocks = field(default_factory=Clocks)
 
     def run(self, events, *, batches, storage=None):
         """Start anew from the checkpoint and answer the batches of evaluations that are left."""
         begun = replace(self.state, begun_ms=WINDOW.closing(1))
-        self.served = open_served(
-            self.job, self.service, storage or LocalStorage(str(self.folder)), begun
-        )
+        storage, requests = storage or LocalStorage(str(self.folder)), None
+        if self.job.limits.lasting:
+            requests = open_ledger(storage, self.job.limits, self.clocks)
+        self.served = open_served(self.job, self.service, storage, begun, requests=requests)
         self.state = replace(self.state, views={"bkg": self.served.opened})
         for number, evaluations in enumerate(batches):
             if number > self.state.batch:
@@ -136,14 +139,15 @@ def integer(number):
 def rig(tmp_path):
     """Make a rig for a policy over a service with the followers of some users."""
 
-    def make(policy, *, rows=None, key=(0,), text=None, budget=2, folder="checkpoint", **view):
+    def make(policy, *, rows=None, key=(0,), text=None, budget=2, folder="checkpoint", **more):
+        service = {"limits": more.pop("limits", {}), **more.pop("service", {})}
         tables = {
             "query": {"text": text or query()},
             "streams": {"s": {"source": "dataframe"}},
-            "services": {"bkg": {}},
+            "services": {"bkg": service},
             "budget": {"refreshes": budget},
             "policy": {"name": policy},
-            "view": view,
+            "view": more,
         }
         rows = [(user(n), integer(100 * n)) for n in range(8)] if rows is None else rows
         return Rig(read_job(tables).services[0], RowService(rows, key), tmp_path / folder)
