@@ -158,7 +158,11 @@ class Run:
     def _open(self, folder: Path) -> ServedView:
         service = Answering(self.size, linked=self.kind.linked)
         served = open_served(
-            self.job.services[0], service, LocalStorage(str(folder)), self.state, wall_clock_ms
+            self.job.services[0],
+            service,
+            LocalStorage(str(folder)),
+            self.state,
+            clock=wall_clock_ms,
         )
         served.view.units.best_before_ms[:] = self._times(before=10, after=60)
         served.view.units.refreshed_ms[:] = self._times(before=60, after=0)

@@ -48,6 +48,7 @@ def told(outcome, names):
         "evicted": keys_of(names, outcome.evicted),
         "used": keys_of(names, outcome.used),
         "requests": reply.requests,
+        "bound_by": outcome.bound_by,
         "changed": outcome.changed,
         "waiting": outcome.waiting,
         "saved": outcome.saved,

@@ -14,7 +14,7 @@ class RowService:
     asked: list = field(default_factory=list)
     down: set = field(default_factory=set)
 
-    def load(self):
+    def load(self, *, requests_allowed=None):
         return Loaded(tuple(self.rows), 1, 0.0)
 
     def fetch(self, keys, *, requests_allowed=None):

@@ -3,6 +3,7 @@
 import re
 import runpy
 import tomllib
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from typer.main import get_command
 
 from bestbefore.cli.main import app
 from bestbefore.job import read_job
+from bestbefore.limits import Limits
 from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
 from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
@@ -48,6 +50,14 @@ def test_the_page_on_the_job_file_shows_a_job(tmp_path):
     wanted["view"]["interval_variable"] = "?followers"
     wanted["policy"]["name"] = "CWSJ-WBM"
     assert read_job(wanted, folder=tmp_path).services[0].client.page_rows == 5000
+
+
+def test_the_page_on_the_job_file_lists_every_limit():
+    page = (ROOT / "docs/job-file.md").read_text()
+    table = page.partition("## Limits")[2].partition("\n## ")[0]
+    cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
+    found = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
+    assert found == {each.name for each in fields(Limits)} | {"ledger"}
 
 
 def test_the_page_on_clusters_shows_where_a_job_keeps_its_state(tmp_path):

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from bestbefore.arrays import Integers
 from bestbefore.checkpoint.state import batch_name
 from bestbefore.errors import StateError
+from bestbefore.limits import NO_LIMITS, Affordable, RequestAccount, Spending
 from bestbefore.maintenance import Outcome, Reply
 from bestbefore.rdf.terms import Key
 from bestbefore.storage import Storage
@@ -27,20 +28,46 @@ class DurableLedger:
     storage: Storage
     batch: int
     view: LocalView
+    account: RequestAccount = field(default_factory=RequestAccount)
 
     def spent(self, evaluation: int) -> int:
         """The refreshes that an evaluation has reserved so far."""
-        entry = self.storage.read(_name(evaluation))
-        return int(json.loads(entry)["reserved"]) if entry else 0
+        return self._spending(evaluation).units
+
+    def affordable(self, evaluation: int, units: int) -> Affordable:
+        """How many of so many refreshes the limits of the service leave requests for."""
+        if self.account.limits == NO_LIMITS:
+            return Affordable(units)
+        return self.account.affordable(units, self._spending(evaluation))
+
+    def left(self) -> Mapping[str, int]:
+        """The requests that each limit of the service leaves."""
+        return self.account.left()
 
     def reserve(self, evaluation: int, units: int, *, limit: int) -> int:
         """Take up to `units` refreshes for an evaluation that may have `limit` in all."""
-        spent = self.spent(evaluation)
-        granted = max(0, min(units, limit - spent))
-        if granted:
-            entry = {"evaluation": evaluation, "reserved": spent + granted}
-            self.storage.write(_name(evaluation), json.dumps(entry).encode())
-        return granted
+        spent = self._spending(evaluation)
+        granted = max(0, min(units, limit - spent.units))
+        if not granted:
+            return 0
+        taken = self.account.take(granted, spent)
+        if taken.units:
+            entry = {
+                "evaluation": evaluation,
+                "reserved": spent.units + taken.units,
+                "requests": spent.requests + taken.requests,
+            }
+            try:
+                self.storage.write(_name(evaluation), json.dumps(entry).encode())
+            except BaseException:
+                self.account.settle(0)
+                raise
+        return taken.units
+
+    def _spending(self, evaluation: int) -> Spending:
+        content = self.storage.read(_name(evaluation))
+        entry = json.loads(content) if content else {"reserved": 0}
+        return Spending(int(entry["reserved"]), int(entry.get("requests", 0)))
 
     def recall(self, evaluation: int) -> Outcome | None:
         """What an earlier attempt at this batch fetched for an evaluation, if it got so far."""
@@ -107,6 +134,7 @@ def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
         "evicted": _keys(view, outcome.evicted),
         "used": _keys(view, outcome.used),
         "came_ms": outcome.came_ms,
+        "limits": [outcome.bound_by, dict(outcome.left)],
         "requests": reply.requests,
         "seconds": reply.seconds,
     }
@@ -122,6 +150,7 @@ def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
         requests=entry["requests"],
         seconds=entry["seconds"],
     )
+    bound_by, left = entry.get("limits", (None, {}))
     return Outcome(
         evaluation=entry["evaluation"],
         t_ms=entry["t_ms"],
@@ -131,6 +160,8 @@ def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
         came_ms=entry["came_ms"],
         evicted=_numbers(view, entry["evicted"]),
         used=_numbers(view, entry["used"]),
+        bound_by=bound_by,
+        left=left,
     )
 
 

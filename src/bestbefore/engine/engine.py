@@ -20,7 +20,8 @@ from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, check_output, sink_of
 from bestbefore.engine.view_start import service_pattern
 from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
-from bestbefore.job.job import AVAILABLE_NOW, Job, StreamSettings
+from bestbefore.job.job import AVAILABLE_NOW, Job, ServiceSettings, StreamSettings
+from bestbefore.limits import Ledgers, RequestLedger
 from bestbefore.service import Service
 from bestbefore.service.kinds import open_service
 from bestbefore.spark.columns import STREAM
@@ -37,6 +38,7 @@ from bestbefore.storage import LocalStorage, Storage
 from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
 
 _STEP_S = 0.25
+_LEDGERS = Ledgers()
 
 
 @dataclass
@@ -207,11 +209,22 @@ class Engine:
             if service is None:
                 service = open_service(settings.client, service_pattern(settings))
                 opened.callback(service.close)
-            services.append(service)
+            services.append((service, self._requests(settings, storage, opened)))
         return tuple(
-            open_served(settings, service, storage, state, self.clock)
-            for settings, service in zip(job.services, services, strict=True)
+            open_served(settings, service, storage, state, clock=self.clock, requests=requests)
+            for settings, (service, requests) in zip(job.services, services, strict=True)
         )
+
+    def _requests(
+        self, service: ServiceSettings, storage: Storage, opened: ExitStack
+    ) -> RequestLedger | None:
+        """The ledger of a service's requests, if it has limits that need one."""
+        if not service.limits.lasting:
+            return None
+        folder = storage_at(self.spark, service.ledger) if service.ledger else storage
+        ledger = _LEDGERS.open(folder, service.address, service.limits, wall=self.clock)
+        opened.callback(_LEDGERS.close, service.address)
+        return ledger
 
     def _inbox(self, job: Job, opened: ExitStack) -> Inbox:
         """Where few rows are handed to Spark: on this machine, or where all executors can read."""

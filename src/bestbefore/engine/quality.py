@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import Outcome
@@ -18,8 +19,10 @@ class Quality:
     `missing` the number of the others. Of the window's units `waiting` are no candidates: their
     request failed lately, or can never be sent. `saved` is the budget left for later evaluations,
     negative if it was borrowed from them; `sets` are the sizes of the sets A to G (see
-    `WindowSets`). `service_status` is `ok`, or says what failed. Counts of the stream are those
-    since the record before, given with a batch's first evaluation.
+    `WindowSets`). `limits` has the limit that kept it from refreshing more (`bound`, None if none
+    did) and the requests that each limit then leaves (`left`). `service_status` is `ok`, or says
+    what failed. Counts of the stream are those since the record before, given with a batch's first
+    evaluation.
     """
 
     evaluation: int
@@ -47,6 +50,7 @@ class Quality:
     missing: int = 0
     saved: int = 0
     sets: Mapping[str, int] = field(default_factory=dict)
+    limits: Mapping[str, Any] = field(default_factory=dict)
     elements: int = 0
     late: int = 0
     quarantined: int = 0
@@ -107,4 +111,15 @@ def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome
         missing=sum(outcome.sets.g for outcome in outcomes),
         saved=sum(outcome.saved for outcome in outcomes),
         sets=dict(sets),
+        limits=_limits(outcomes),
     )
+
+
+def _limits(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """What bound the services, and the least that each limit leaves; nothing without limits."""
+    bound = list(dict.fromkeys(outcome.bound_by for outcome in outcomes if outcome.bound_by))
+    left: dict[str, int] = {}
+    for outcome in outcomes:
+        for name, requests in outcome.left.items():
+            left[name] = min(requests, left.get(name, requests))
+    return {"bound": "; ".join(bound) or None, "left": left} if bound or left else {}

@@ -12,8 +12,10 @@ from bestbefore.checkpoint import DurableLedger, Journal, save_snapshot
 from bestbefore.checkpoint.ledger import close_evaluations
 from bestbefore.checkpoint.state import State, ViewState, batch_name
 from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
+from bestbefore.engine.limited_service import LimitedService, load_requests
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.job import ServiceSettings
+from bestbefore.limits import RequestAccount, RequestLedger
 from bestbefore.maintenance import EventClock, Moment, Outcome, Reply, Situation, maintain
 from bestbefore.service import Service
 from bestbefore.spark.columns import EVALUATION, FRESH, column_of
@@ -41,10 +43,11 @@ class ServiceSource:
         fetched = self.service.fetch(list(keys))
         rows = {key: rows for key, rows in fetched.rows.items() if key in keys}
         stated = self.intervals.stated(chain.from_iterable(rows.values()))
+        unsent = [unit for key, unit in keys.items() if key in fetched.unsent]
         failed = {
             unit: fetched.failed.get(key, _UNANSWERED)
             for key, unit in keys.items()
-            if key not in rows
+            if key not in rows and key not in fetched.unsent
         }
         return Reply(
             answered=np.array([keys[key] for key in rows], dtype=np.int64),
@@ -52,6 +55,7 @@ class ServiceSource:
             stated_ms={keys[key]: max(1, interval) for key, interval in stated.items()
                        if key in keys},
             failed=failed,
+            unsent=np.array(unsent, dtype=np.int64),
             requests=fetched.requests,
             seconds=fetched.seconds,
         )  # fmt: skip
@@ -94,6 +98,7 @@ class ServedView:
     view: LocalView
     storage: Storage
     opened: ViewState
+    account: RequestAccount = field(default_factory=RequestAccount)
 
     def maintain(
         self,
@@ -108,7 +113,7 @@ class ServedView:
         """Maintain the view for the due evaluations in order, and cut the slice of each."""
         needed = self._needed(statistics)
         source = ServiceSource(self.view, self.service, change_intervals(self.job))
-        ledger = DurableLedger(self.storage, batch, self.view)
+        ledger = DurableLedger(self.storage, batch, self.view, self.account)
         slices, outcomes = Slices(), list[Outcome]()
         for evaluation in evaluations:
             outcome = maintain(
@@ -192,9 +197,18 @@ def _moment(evaluation: int, timeline: Timeline, job: ServiceSettings) -> Moment
 
 
 def open_served(
-    service: ServiceSettings, client: Service, storage: Storage, state: State, clock: Clock
+    service: ServiceSettings,
+    client: Service,
+    storage: Storage,
+    state: State,
+    *,
+    clock: Clock,
+    requests: RequestLedger | None = None,
 ) -> ServedView:
-    """The view of a service as the last committed batch left it."""
+    """The view of a service as the last committed batch left it; `requests` keeps its limits."""
+    account = RequestAccount(service.limits, requests, service.units_per_request)
+    if account.counts_requests:
+        client = LimitedService(client, account, service.address, load_requests(service.client))
     folder = StorageFolder(storage, f"services/{service.name}")
     view, opened = open_view(service, folder, client, state, clock=clock)
-    return ServedView(service, client, view, folder, opened)
+    return ServedView(service, client, view, folder, opened, account)

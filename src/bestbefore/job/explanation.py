@@ -69,7 +69,19 @@ def _service_settings(service: ServiceSettings) -> list[str]:
         f"policy.seed = {service.seed}",
         *_settings("client", service.client),
         *_settings("view", service.view),
+        *_limits(service),
     ]
+
+
+def _limits(service: ServiceSettings) -> list[str]:
+    """The limits there are; `burst` with the rate that it is for."""
+    given = service.limits.given()
+    if "burst" in given:
+        given["burst"] += f" (of {service.limits.bursting})"
+    lines = [f"limits.{name} = {value}" for name, value in given.items()]
+    if service.limits.lasting:
+        lines.append(f"limits.ledger = {service.ledger or 'in the checkpoint'}")
+    return lines or ["limits: none"]
 
 
 def _maintenance(service: ServiceSettings) -> list[str]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from bestbefore.limits import NO_LIMITS, Limits
 from bestbefore.maintenance import Policy
 from bestbefore.query import QueryPlan, ServicePlan, Threshold
 from bestbefore.query.algebra import Describe
@@ -65,9 +66,10 @@ class SinkSettings:
 
 @dataclass(frozen=True)
 class ServiceSettings:
-    """A SERVICE of the query: who answers it, its budget, its policy and its local view.
+    """A SERVICE of the query: who answers it within which limits, its policy and its local view.
 
-    `start` refreshes more than the budget may be spent to fill the view.
+    `start` refreshes more than the budget may be spent to fill the view. `ledger` is the folder of
+    the ledger that keeps the limits, None for the job's checkpoint.
     """
 
     name: str
@@ -79,6 +81,18 @@ class ServiceSettings:
     view: ViewSettings
     seed: int = 0
     start: int = 0
+    limits: Limits = NO_LIMITS
+    ledger: str | None = None
+
+    @property
+    def address(self) -> str:
+        """What the service is known by: all that ask the same address share its limits."""
+        return self.client.address if isinstance(self.client, ClientSettings) else self.plan.iri
+
+    @property
+    def units_per_request(self) -> int:
+        """How many units one request asks for at most; for all that is known of a plug-in, one."""
+        return self.client.units_per_request if isinstance(self.client, ClientSettings) else 1
 
     @property
     def join_key(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 from bestbefore.errors import JobError, nearest
 from bestbefore.job.job import ServiceSettings, ViewSettings, listed
 from bestbefore.job.sections import Section, located, sections_for
+from bestbefore.job.service_limits import read_limits
 from bestbefore.maintenance import Need, resolve_policy
 from bestbefore.query import CountWindow, QueryPlan, ServicePlan
 from bestbefore.query.scope import certain_variables
@@ -18,6 +19,7 @@ from bestbefore.service.kinds import SPARQL, PluggedService, service_kinds
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # What a service may have for itself, and takes from the whole job otherwise.
 OWN_SECTIONS = ("budget", "policy", "view")
+_LIMITS = "limits"
 _LEARNED = "learned"
 _ON_DEMAND, _AT_START = "on-demand", "start"
 
@@ -50,6 +52,8 @@ def _service(
     _load_own_module(own["policy"], base)
     name = section.name.removeprefix("services.")
     earlier = [service.iri for service in plan.services[: clause.number]].count(clause.iri)
+    table = section.table_of(_LIMITS) or {}
+    limits, ledger = read_limits(Section(f"{section.name}.{_LIMITS}", table), own["budget"], base)
     settings = ServiceSettings(
         name=f"{name}-{earlier + 1}" if earlier else name,
         plan=clause,
@@ -61,6 +65,8 @@ def _service(
         policy=resolve_policy(own["policy"].text("name", "WSJ-WBM") or ""),
         seed=own["policy"].integer("seed", 0),
         view=_view(own["view"], clause, base),
+        limits=limits,
+        ledger=ledger,
     )
     _check(settings)
     for used in own.values():
@@ -89,7 +95,7 @@ def _client(section: Section, clause: ServicePlan, base: Path) -> ClientSettings
     if kind not in service_kinds:
         known = nearest(kind, (SPARQL, *service_kinds))
         raise JobError(f"{section.name}.kind = {kind!r} is no kind of service; {known}")
-    return PluggedService(kind, section.rest("iri", "kind", "module", *OWN_SECTIONS))
+    return PluggedService(kind, section.rest("iri", "kind", "module", _LIMITS, *OWN_SECTIONS))
 
 
 def _sparql_client(section: Section, clause: ServicePlan) -> ClientSettings:

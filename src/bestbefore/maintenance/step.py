@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bestbefore.arrays import Booleans, Integers, Scores
+from bestbefore.limits import Affordable
 from bestbefore.maintenance.allocation import allowance, savings
 from bestbefore.maintenance.best_before import fresh_probability, next_best_before
 from bestbefore.maintenance.election import Election, Situation, elect
@@ -52,14 +53,16 @@ class View(Protocol):
 class Reply:
     """What came of asking for units: each is in `answered` or, with the reason, in `failed`.
 
-    `content` is what there is of the answered units, in the view's own form. `stated_ms` are the
-    change intervals that the source states for some units.
+    Those for which no request was left are in `unsent` instead. `content` is what there is of the
+    answered units, in the view's own form. `stated_ms` are the change intervals that the source
+    states for some units.
     """
 
     answered: Integers = field(default_factory=lambda: NONE)
     content: Any = ()
     stated_ms: Mapping[int, int] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
+    unsent: Integers = field(default_factory=lambda: NONE)
     requests: int = 0
     seconds: float = 0.0
 
@@ -81,11 +84,13 @@ class Outcome:
 
     `elected` are those that the ledger granted; `came_ms` is the time of the stream when the reply
     came; `evicted` left to make room; `used` are those that the window needs and the view then
-    holds, noted where a capacity makes it matter. Of what it did: `changed` held units had other
-    content, `waiting` units of the window were no candidates (their request failed lately, or can
-    never be sent), `saved` is the budget left for later (borrowed, if negative), `started` was
-    spent beyond it to fill the view, `window` is what the evaluation needs, and `fresh` how
-    probably each unit of it is fresh. Units are numbers of the view.
+    holds, noted where a capacity makes it matter. `bound_by` is the limit that kept it from
+    refreshing more, if one did, and `left` the requests that each limit of the service then leaves.
+    Of what it did: `changed` held units had other content, `waiting` units of the window were no
+    candidates (their request failed lately, or can never be sent), `saved` is the budget left for
+    later (borrowed, if negative), `started` was spent beyond it to fill the view, `window` is what
+    the evaluation needs, and `fresh` how probably each unit of it is fresh. Units are numbers of
+    the view.
     """
 
     evaluation: int
@@ -96,6 +101,8 @@ class Outcome:
     came_ms: int | None = None
     evicted: Integers = field(default_factory=lambda: NONE)
     used: Integers = field(default_factory=lambda: NONE)
+    bound_by: str | None = None
+    left: Mapping[str, int] = field(default_factory=dict)
     changed: int = 0
     waiting: int = 0
     saved: int = 0
@@ -110,6 +117,14 @@ class Ledger(Protocol):
 
     def spent(self, evaluation: int) -> int:
         """The refreshes that an evaluation has reserved so far."""
+        ...
+
+    def affordable(self, evaluation: int, units: int) -> Affordable:
+        """How many of so many refreshes the limits of the source leave room for."""
+        ...
+
+    def left(self) -> Mapping[str, int]:
+        """The requests that each limit of the source leaves."""
         ...
 
     def reserve(self, evaluation: int, units: int, *, limit: int) -> int:
@@ -134,6 +149,14 @@ class MemoryLedger:
     def spent(self, evaluation: int) -> int:
         """The refreshes that an evaluation has reserved so far."""
         return self._spent.get(evaluation, 0)
+
+    def affordable(self, evaluation: int, units: int) -> Affordable:  # noqa: ARG002
+        """All of them: there are no limits."""
+        return Affordable(units)
+
+    def left(self) -> Mapping[str, int]:
+        """There are no limits."""
+        return {}
 
     def reserve(self, evaluation: int, units: int, *, limit: int) -> int:
         """Take up to `units` refreshes."""
@@ -236,14 +259,16 @@ def _refresh(
     source: Source,
     ledger: Ledger,
 ) -> Outcome:
-    """Elect, and fetch as many of the best as earlier attempts have left budget for."""
+    """Elect, and fetch as many of the best as limits and earlier attempts have left budget for."""
     moment, evaluation = situation.moment, situation.evaluation
     limit = allowance(situation.budget, situation.saved, moment, flexible=policy.flexible)
     limit += situation.start
-    election = elect(policy, view.units, window, situation, rng=situation.rng())
-    granted = ledger.reserve(evaluation, len(election.elected), limit=limit)
-    elected = election.elected[:granted]
-    reply = source.fetch(elected) if granted else NO_REPLY
+    affordable = ledger.affordable(evaluation, limit)
+    election = elect(policy, view.units, window, _within(situation, affordable, policy),
+                     rng=situation.rng())  # fmt: skip
+    elected = election.elected[: affordable.units]
+    elected = elected[: ledger.reserve(evaluation, len(elected), limit=limit)]
+    reply = source.fetch(elected) if len(elected) else NO_REPLY
     came_ms = situation.now_ms
     evicted, used = NONE, NONE
     if situation.capacity is not None:
@@ -255,12 +280,28 @@ def _refresh(
         evaluation,
         moment.t_ms,
         candidates=len(election.candidates),
-        elected=elected,
+        elected=elected[~np.isin(elected, reply.unsent)] if len(reply.unsent) else elected,
         reply=reply,
         came_ms=came_ms,
         evicted=evicted,
         used=used,
+        bound_by=affordable.bound_by if _binds(affordable, election) else None,
+        left=ledger.left(),
     )
+
+
+def _within(situation: Situation, affordable: Affordable, policy: Policy) -> Situation:
+    """The situation with the γ that all limits allow; flexible allocation plans with its own."""
+    if policy.flexible or affordable.units >= situation.budget + situation.start:
+        return situation
+    budget = min(situation.budget, affordable.units)
+    return replace(situation, budget=budget, start=affordable.units - budget)
+
+
+def _binds(affordable: Affordable, election: Election) -> bool:
+    """Whether more would have been elected without limits, as far as can be told."""
+    most = affordable.units
+    return len(election.elected) >= most and len(election.candidates) > most
 
 
 def _room(

@@ -26,9 +26,13 @@ class _Fetch:
     rows: dict[Key, tuple[Row, ...]] = field(default_factory=dict)
     failed: dict[Key, str] = field(default_factory=dict)
     unasked: int = 0
+    unsent: set[Key] = field(default_factory=set)
 
-    def fail(self, keys: Iterable[Key], reason: str) -> None:
-        self.failed.update((key, reason) for key in keys if key not in self.rows)
+    def fail(self, keys: Iterable[Key], trouble: NoAnswerError, *, after: str = "") -> None:
+        lost = [key for key in keys if key not in self.rows]
+        self.failed.update(dict.fromkeys(lost, f"{after}{trouble}"))
+        if trouble.unsent:
+            self.unsent.update(lost)
 
 
 class SparqlClient:
@@ -62,9 +66,9 @@ class SparqlClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def load(self) -> Loaded:
+    def load(self, *, requests_allowed: int | None = None) -> Loaded:
         """Return all mappings of the pattern, complete, or raise `ServiceError`."""
-        started, call = monotonic_s(), Call()
+        started, call = monotonic_s(), Call(requests_allowed)
         try:
             rows = self._thread.run(lambda: self._load(call))
         except NoAnswerError as trouble:
@@ -81,11 +85,18 @@ class SparqlClient:
             try:
                 self._thread.run(lambda: self._fetch(sendable, fetch))
             except NoAnswerError as trouble:
-                fetch.fail(sendable, str(trouble))
+                fetch.fail(sendable, trouble)
         failed = {key: self._settings.redact(why) for key, why in fetch.failed.items()}
         failed.update((key, why) for key, why in refusals.items() if why is not None)
         seconds = monotonic_s() - started
-        return Fetched(fetch.rows, failed, fetch.call.sent, seconds, fetch.unasked)
+        return Fetched(
+            fetch.rows,
+            failed,
+            fetch.call.sent,
+            seconds,
+            fetch.unasked,
+            unsent=frozenset(fetch.unsent),
+        )
 
     def close(self) -> None:
         """Close the connections and end the thread; calls that still wait fail."""
@@ -124,7 +135,7 @@ class SparqlClient:
             if len(keys) > 1 and self._is_the_keys_fault(trouble):
                 await self._fetch_halves(keys, fetch)
             else:
-                fetch.fail(keys, str(trouble))
+                fetch.fail(keys, trouble)
             return
         missing = [key for key in keys if key not in found]
         fetch.rows.update((key, tuple(rows)) for key, rows in found.items())
@@ -144,7 +155,7 @@ class SparqlClient:
         try:
             found = await self._ask_units(keys, fetch)
         except NoAnswerError as trouble:
-            fetch.fail(keys, f"no rows came, and asking once more failed: {trouble}")
+            fetch.fail(keys, trouble, after="no rows came, and asking once more failed: ")
         else:
             fetch.rows.update((key, tuple(found.get(key, ()))) for key in keys)
 

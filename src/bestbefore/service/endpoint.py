@@ -47,7 +47,8 @@ class Call:
         if self.lost_in_a_row >= _GIVE_UP_AFTER:
             raise NoAnswerError(f"{_GIVE_UP_AFTER} queries in a row failed, so no more were sent")
         if self.exhausted:
-            raise NoAnswerError(f"no request was left of the {self.allowed} allowed")
+            reason = f"no request was left of the {self.allowed} allowed"
+            raise NoAnswerError(reason, unsent=True)
 
     def take(self) -> None:
         """Count one request that is about to be sent, or raise `NoAnswerError`."""

@@ -20,11 +20,13 @@ class NoAnswerError(ServiceError):
     """A reply, or the lack of one, that gives no rows.
 
     `passing` trouble may be over at the next attempt; `refused` means that the service answered and
-    did not want this very query.
+    did not want this very query; `unsent` that no request was left to ask it with.
     """
 
-    def __init__(self, reason: str, *, passing: bool = False, refused: bool = False) -> None:
-        self.passing, self.refused = passing, refused
+    def __init__(
+        self, reason: str, *, passing: bool = False, refused: bool = False, unsent: bool = False
+    ) -> None:
+        self.passing, self.refused, self.unsent = passing, refused, unsent
         super().__init__(reason)
 
 

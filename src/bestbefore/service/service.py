@@ -21,6 +21,7 @@ class Fetched:
     """The outcome of one fetch: every key asked is either in `rows` or in `failed`.
 
     A key with an empty tuple in `rows` is gone: the service was reached and no longer has it.
+    `unsent` are those in `failed` for which no request was left: nothing is wrong with them.
     `unasked` counts rows that the service sent for keys nobody asked for; they are dropped.
     """
 
@@ -29,6 +30,7 @@ class Fetched:
     requests: int = 0
     seconds: float = 0.0
     unasked: int = 0
+    unsent: frozenset[Key] = frozenset()
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -39,8 +41,11 @@ class Fetched:
 class Service(Protocol):
     """A remote service as the maintainer sees it; every method may be called from any thread."""
 
-    def load(self) -> Loaded:
-        """Return all mappings of the pattern, complete, or raise `ServiceError`."""
+    def load(self, *, requests_allowed: int | None = None) -> Loaded:
+        """Return all mappings of the pattern, complete, or raise `ServiceError`.
+
+        At most `requests_allowed` requests are sent; it is given where the job has limits.
+        """
         ...
 
     def fetch(self, keys: Sequence[Key], *, requests_allowed: int | None = None) -> Fetched:

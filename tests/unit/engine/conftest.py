@@ -15,6 +15,7 @@ from bestbefore.maintenance import event_clock
 from bestbefore.storage import LocalStorage
 from bestbefore.windows import Instants, SlidingWindow, Timeline
 from tests.laboratory import loaded
+from tests.limited_service import Clocks, open_ledger
 from tests.outcomes import told
 from tests.row_service import RowService
 
@@ -75,12 +76,16 @@ class Rig:
         default_factory=lambda: State("q", t0_ms=(0,), first_evaluation=1, next_evaluation=1)
     )
     outcomes: list = field(default_factory=list)
+    clocks: Clocks = field(default_factory=Clocks)
 
     def run(self, events, *, batches, storage=None):
         """Start anew from the checkpoint and answer the batches of evaluations that are left."""
         begun = replace(self.state, begun_ms=WINDOW.closing(1))
+        storage, requests = storage or LocalStorage(str(self.folder)), None
+        if self.job.limits.lasting:
+            requests = open_ledger(storage, self.job.limits, self.clocks)
         self.served = open_served(
-            self.job, self.service, storage or LocalStorage(str(self.folder)), begun, CLOCK
+            self.job, self.service, storage, begun, clock=CLOCK, requests=requests
         )
         self.state = replace(self.state, views={"bkg": self.served.opened})
         for number, evaluations in enumerate(batches):
@@ -144,15 +149,16 @@ def rig(tmp_path):
     """Make a rig for a policy over a service with the followers of some users."""
 
     def make(
-        policy, *, rows=None, key=(0,), text=None, budget=2, start=0, folder="checkpoint", **view
+        policy, *, rows=None, key=(0,), text=None, budget=2, start=0, folder="checkpoint", **more
     ):
+        service = {"limits": more.pop("limits", {}), **more.pop("service", {})}
         tables = {
             "query": {"text": text or query()},
             "streams": {"s": {"source": "dataframe"}},
-            "services": {"bkg": {}},
+            "services": {"bkg": service},
             "budget": {"refreshes": budget, "start": start},
             "policy": {"name": policy},
-            "view": loaded(view),
+            "view": loaded(more),
         }
         rows = [(user(n), integer(100 * n)) for n in range(8)] if rows is None else rows
         return Rig(read_job(tables).services[0], RowService(rows, key), tmp_path / folder)

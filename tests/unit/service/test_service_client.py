@@ -254,6 +254,7 @@ def test_no_request_allowed_means_none_sent(endpoint, client_of, allowed):
     fetched = client_of().fetch([key(1)], requests_allowed=allowed)
     assert (fetched.requests, endpoint.queries) == (0, [])
     assert fetched.failures == (f"no request was left of the {allowed} allowed",)
+    assert fetched.unsent == {key(1)}
 
 
 @settings(
@@ -284,6 +285,23 @@ def test_requests_allowed_is_never_exceeded(
         fetched = client.fetch(keys, requests_allowed=allowed)
     assert fetched.requests == len(endpoint.queries) <= allowed
     assert sorted([*fetched.rows, *fetched.failed]) == keys
+    assert fetched.unsent <= set(fetched.failed)
+    assert not fetched.unsent or fetched.requests == allowed
+
+
+def test_a_unit_without_a_request_is_unsent_and_one_in_trouble_is_not(endpoint, client_of):
+    endpoint.script.extend([endpoint.status(404)])
+    keys = [key(1), key(2)]
+    fetched = client_of(units_per_request=1, connections=1).fetch(keys, requests_allowed=1)
+    assert (set(fetched.failed), fetched.unsent) == (set(keys), {key(2)})
+
+
+def test_loading_sends_no_more_requests_than_allowed(endpoint, client_of):
+    pages = [[(user(1), "a"), (user(1), "b")], [(user(2), "a"), (user(3), "a")], []]
+    endpoint.script.extend(endpoint.rows(page) for page in pages)
+    with pytest.raises(ServiceError, match="no request was left of the 2 allowed"):
+        client_of(page_rows=2).load(requests_allowed=2)
+    assert len(endpoint.queries) == 2
 
 
 def test_a_closed_client_answers_no_more(client_of):
