@@ -2,18 +2,30 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from bestbefore.rdf.terms import Key, Row
+
+ServiceState = Literal["ok", "degraded", "failed", "unreachable", "open", "waiting"]
+"""How a fetch found the service.
+
+`ok`: every unit that was sent was answered. `degraded`: some failed. `failed`: all failed, though
+the service was reached. `unreachable`: no request had a reply. `open`: the circuit is open, so
+nothing is sent until it has cooled down. `waiting`: the service asked not to be called for a while.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """All mappings of the SERVICE pattern, and what they cost."""
+    """All mappings of the SERVICE pattern, and what they cost.
+
+    `invalid` counts rows that were left out, as they hold what is no RDF term.
+    """
 
     rows: tuple[Row, ...]
     requests: int
     seconds: float
+    invalid: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +33,9 @@ class Fetched:
     """The outcome of one fetch: every key asked is either in `rows` or in `failed`.
 
     A key with an empty tuple in `rows` is gone: the service was reached and no longer has it.
-    `unasked` counts rows that the service sent for keys nobody asked for; they are dropped.
+    `unasked` counts rows that the service sent for keys nobody asked for, `invalid` those that hold
+    what is no RDF term; both are dropped. `requests` counts all that were sent, `request_seconds`
+    has the times of those that brought results.
     """
 
     rows: Mapping[Key, tuple[Row, ...]]
@@ -29,6 +43,9 @@ class Fetched:
     requests: int = 0
     seconds: float = 0.0
     unasked: int = 0
+    invalid: int = 0
+    state: ServiceState = "ok"
+    request_seconds: tuple[float, ...] = ()
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -43,10 +60,17 @@ class Service(Protocol):
         """Return all mappings of the pattern, complete, or raise `ServiceError`."""
         ...
 
-    def fetch(self, keys: Sequence[Key], *, requests_allowed: int | None = None) -> Fetched:
+    def fetch(
+        self,
+        keys: Sequence[Key],
+        *,
+        requests_allowed: int | None = None,
+        deadline_s: float | None = None,
+    ) -> Fetched:
         """Return the current rows of the units, with at most `requests_allowed` requests sent.
 
-        Trouble with the service never raises: the units it touched are in `failed`.
+        Trouble with the service never raises: the units it touched are in `failed`. After
+        `deadline_s` what has come is returned, and the rest has failed.
         """
         ...
 

@@ -31,9 +31,11 @@ def test_the_public_names():
         "Fetched",
         "Key",
         "Loaded",
+        "RequestTimes",
         "Row",
         "Service",
         "ServicePattern",
+        "ServiceState",
         "SparqlClient",
         "load_query",
         "refresh_query",
@@ -103,7 +105,8 @@ def test_load_fails_in_one_line_without_secrets(endpoint, client_of):
 def test_the_request_introduces_itself(endpoint, client_of):
     client_of(headers=(("X-Team", "blue"),), authorization="Bearer abc").load()
     headers = endpoint.requests[0].headers
-    assert headers["Accept"] == "application/sparql-results+json"
+    assert headers["Accept"].startswith("application/sparql-results+json, ")
+    assert headers["Accept-Encoding"] == "gzip, deflate"
     assert headers["User-Agent"].startswith("bestbefore/")
     assert headers["Content-Type"] == "application/x-www-form-urlencoded"
     assert (headers["X-Team"], headers["Authorization"]) == ("blue", "Bearer abc")
@@ -189,6 +192,73 @@ def test_rows_that_nobody_asked_for_are_dropped_and_counted(endpoint, client_of)
     endpoint.script.append(endpoint.rows([(user(1), "a"), (user(9), "z"), (None, "z")]))
     fetched = client_of().fetch([key(1)])
     assert (dict(fetched.rows), fetched.unasked) == ({key(1): (row(1, "a"),)}, 2)
+
+
+@pytest.mark.parametrize("keys", [[key(1)], [key(1), key(2)]])
+def test_a_reply_of_other_units_only_is_no_reply(endpoint, client_of, keys):
+    endpoint.script.append(endpoint.rows([(user(9), "z"), (user(8), "z")]))
+    fetched = client_of().fetch(keys)
+    assert (dict(fetched.rows), fetched.unasked, fetched.requests) == ({}, 2, 1)
+    reason = f"the reply has 2 rows, but none of the {len(keys)} units asked for"
+    assert fetched.failed == dict.fromkeys(keys, reason)
+
+
+def test_other_units_rows_confirm_nothing(endpoint, client_of):
+    endpoint.script.append(endpoint.rows([(user(1), "a")]))
+    endpoint.script.append(endpoint.rows([(user(9), "z")]))
+    fetched = client_of().fetch([key(1), key(2)])
+    assert (set(fetched.rows), set(fetched.failed)) == ({key(1)}, {key(2)})
+    assert "asking once more failed: the reply has 1 rows" in fetched.failed[key(2)]
+
+
+def test_rows_that_hold_no_terms_are_dropped_and_counted(endpoint, client_of):
+    bad = "http://e/not an IRI"
+    endpoint.script.append(endpoint.rows([(user(1), "a"), (user(1), bad), (user(2), bad)]))
+    fetched = client_of().fetch([key(1), key(2)])
+    assert (dict(fetched.rows), fetched.invalid) == ({key(1): (row(1, "a"),)}, 2)
+    assert fetched.failed == {
+        key(2): "all rows that came for it hold something that is no RDF term"
+    }
+    assert fetched.state == "degraded"
+
+
+def test_units_whose_names_came_garbled_are_not_gone(endpoint, client_of):
+    endpoint.script.extend([endpoint.rows([(user("not one"), "a")])] * 2)
+    assert set(client_of().fetch([key(1)]).failed) == {key(1)}
+    endpoint.script.clear()
+    endpoint.script.append(endpoint.rows([("http://e/ /",)], variables=("count",)))
+    single = client_of(units_per_request=1).fetch([key(1)])
+    assert (set(single.failed), single.invalid) == ({key(1)}, 1)
+
+
+def test_invalid_rows_are_left_out_of_a_load_and_fill_its_pages(endpoint, client_of):
+    endpoint.script.append(endpoint.rows([(user(1), "a"), (user(" "), "b")]))
+    endpoint.script.append(endpoint.rows([(user(2), "a")]))
+    loaded = client_of(page_rows=2).load()
+    assert (loaded.rows, loaded.invalid) == ((row(1, "a"), row(2, "a")), 1)
+    assert "OFFSET 2" in endpoint.queries[1]
+
+
+@pytest.mark.parametrize("method", ["post", "get", "post-direct"])
+def test_a_query_can_be_sent_in_three_ways(endpoint, client_of, method, followers):
+    endpoint.facts = {user(1): ["5"]}
+    client = client_of(endpoint=endpoint.url + "?graph=a%26b", method=method)
+    assert client.fetch([key(1)]).rows == {key(1): (row(1, 5),)}
+    assert endpoint.queries == [service.refresh_query(followers, [key(1)])]
+    (sent,) = endpoint.requests
+    assert (sent.method, sent.query["graph"]) == ("GET" if method == "get" else "POST", "a&b")
+    if method == "post-direct":
+        assert sent.content_type == "application/sparql-query"
+
+
+def test_the_times_of_requests_are_kept(endpoint, client_of):
+    client = client_of(units_per_request=1)
+    assert client.request_times.requests == 0
+    fetched = client.fetch([key(n) for n in range(5)])
+    assert (len(fetched.request_seconds), client.request_times.requests) == (5, 5)
+    times = client.request_times
+    assert 0 < min(fetched.request_seconds) <= times.median_s <= times.p95_s
+    assert times.p95_s == max(fetched.request_seconds)
 
 
 def test_a_pattern_without_key_is_fetched_as_one_unit(endpoint, client_of):
