@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bestbefore.errors import JobError, nearest
+from bestbefore.job.clients import read_client
 from bestbefore.job.job import ServiceSettings, ViewSettings, listed
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.maintenance import Need, resolve_policy
@@ -82,26 +83,12 @@ def _client(section: Section, clause: ServicePlan, base: Path) -> ClientSettings
     _load_own_module(section, base)
     kind = section.text("kind", SPARQL) or SPARQL
     if kind == SPARQL:
-        return _sparql_client(section, clause)
+        return read_client(section, endpoint=clause.iri, base=base)
     load_entry_points(SERVICES)
     if kind not in service_kinds:
         known = nearest(kind, (SPARQL, *service_kinds))
         raise JobError(f"{section.name}.kind = {kind!r} is no kind of service; {known}")
     return PluggedService(kind, section.rest("iri", "kind", "module", *OWN_SECTIONS))
-
-
-def _sparql_client(section: Section, clause: ServicePlan) -> ClientSettings:
-    given: dict[str, Any] = {"endpoint": section.text("endpoint", clause.iri)}
-    for key in ("units_per_request", "connections", "attempts", "page_rows", "max_rows"):
-        if (value := section.optional_integer(key)) is not None:
-            given[key] = value
-    if (timeout := section.duration_ms("timeout", None)) is not None:
-        given["timeout_s"] = timeout / 1000
-    if agent := section.text("user_agent"):
-        given["user_agent"] = agent
-    if variable := section.text("token_env"):
-        given["authorization"] = f"Bearer {section.secret('token_env', variable)}"
-    return ClientSettings(**given)
 
 
 def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:

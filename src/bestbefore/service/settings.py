@@ -19,7 +19,7 @@ METHODS: tuple[Method, ...] = ("post", "get", "post-direct")
 _OWN_HEADERS = {
     "accept": "it follows from the formats that the client reads",
     "accept-encoding": "it follows from what the client unpacks",
-    "authorization": "set `authorization`, which is kept out of messages",
+    "authorization": "set `authorization`, or token_env, token_file or user in a job file",
     "content-length": "the client writes it",
     "content-type": "the client writes it",
     "host": "it follows from the endpoint",

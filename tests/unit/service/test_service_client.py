@@ -1,14 +1,18 @@
 """What the client sends, what it brings back, and what it never exceeds."""
 
 import threading
+from urllib.parse import quote
 
 import pytest
+from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bestbefore import service
 from bestbefore.errors import ServiceError
 from bestbefore.service import Fetched, Service, SparqlClient
+from bestbefore.service.auth import basic, bearer
+from bestbefore.service.kinds import fetch_within
 
 from .conftest import asked
 
@@ -116,6 +120,32 @@ def test_the_authorization_is_in_no_failure(endpoint, client_of):
     endpoint.script.append(endpoint.status(401, body="bad token: Bearer abc.def.ghi"))
     fetched = client_of(authorization="Bearer abc.def.ghi").fetch([key(1)])
     assert fetched.failures == ("HTTP 401 Unauthorized: bad token: ***",)
+
+
+@pytest.mark.parametrize("kind", ["authorization", "secret_headers", "headers", "password"])
+@pytest.mark.parametrize("status", [401, 200])
+def test_no_secret_is_in_any_failure(endpoint, client_of, kind, status):
+    token = "hunter2/+ä hunter3".replace("ä", "a")
+    given = {
+        "authorization": {"authorization": bearer(token)},
+        "secret_headers": {"secret_headers": (("X-Api-Key", token),)},
+        "headers": {"headers": (("X-Api-Key", token),)},
+        "password": {"authorization": basic("me", token)},
+    }[kind]
+
+    async def echo(request):
+        sent = [request.headers.get(name, "") for name in ("Authorization", "X-Api-Key")]
+        said = "; ".join([*sent, token, quote(token, safe="")])
+        # The excerpt that is shown must not end within a secret either.
+        body = f"{'x' * 190} {said}" if status == 401 else said
+        return web.Response(status=status, text=body, content_type="text/html")
+
+    endpoint.script.append(echo)
+    fetched = client_of(**given).fetch([key(1)])
+    assert fetched.failures
+    assert "hunter" not in repr(fetched)
+    endpoint.script.append(endpoint.rows([("x", token)], variables=("x", token)))
+    assert "hunter" not in repr(client_of(**given).fetch([key(1)]))
 
 
 def test_connections_are_kept_between_calls(endpoint, client_of):
@@ -354,6 +384,13 @@ def test_requests_allowed_is_never_exceeded(
         fetched = client.fetch(keys, requests_allowed=allowed)
     assert fetched.requests == len(endpoint.queries) <= allowed
     assert sorted([*fetched.rows, *fetched.failed]) == keys
+
+
+def test_a_deadline_reaches_the_services_that_take_one(endpoint, client_of):
+    endpoint.script.append(endpoint.hang)
+    fetched = fetch_within(client_of(), [key(1)], deadline_s=0.02, requests_allowed=3)
+    assert fetched.failures == ("not back within the deadline of 0.02 s",)
+    assert fetch_within(client_of(), [key(1)], requests_allowed=0).requests == 0
 
 
 def test_a_closed_client_answers_no_more(client_of):
