@@ -8,6 +8,7 @@ from typing import Self
 from bestbefore.errors import ServiceError
 from bestbefore.rdf.terms import Key, Row
 from bestbefore.service import request
+from bestbefore.service.breaker import CircuitState
 from bestbefore.service.call import Call, Question
 from bestbefore.service.endpoint import Endpoint
 from bestbefore.service.fetching import Fetching, ProvenForm
@@ -104,6 +105,11 @@ class SparqlClient:
     def request_times(self) -> RequestTimes:
         """How long the requests for units took of late."""
         return self._endpoint.stopwatch.times()
+
+    @property
+    def circuit(self) -> CircuitState:
+        """Whether requests go through to the service, none does, or the next one is to try it."""
+        return self._endpoint.breaker.state
 
     def close(self) -> None:
         """Close the connections and end the thread; calls that still wait fail."""

@@ -8,7 +8,7 @@ from bestbefore.service.no_answer import NoAnswerError, excerpt
 
 ACCEPTED = "gzip, deflate"
 
-_PIECE_BYTES = 64 * 1024
+_PIECE_BYTES = 16 * 1024
 _GZIP, _ZLIB, _RAW = 16 + zlib.MAX_WBITS, zlib.MAX_WBITS, -zlib.MAX_WBITS
 
 
@@ -55,11 +55,15 @@ class _Inflated:
         self._begun = False
 
     def pieces(self, data: bytes) -> Iterator[bytes]:
-        while data:
+        full = False
+        # After a full piece more may be waiting although all of the data was taken in.
+        while data or (full and not self._unpacking.eof):
             if self._unpacking.eof:
                 # A gzip file may be several, one after the other.
                 self._unpacking = zlib.decompressobj(self._window_bits)
-            yield self._unpack(data)
+            piece = self._unpack(data)
+            full = len(piece) == _PIECE_BYTES
+            yield piece
             data = self._unpacking.unconsumed_tail or self._unpacking.unused_data
 
     def close(self) -> None:

@@ -7,6 +7,9 @@ from heapq import heapify, heappop, heappush
 from bestbefore.service.gate import Sleep
 from bestbefore.time import Clock
 
+# Requests do not arrive as evenly as they leave, and it is at the other end that they are counted.
+_MARGIN_MS = 20
+
 
 class Pacer:
     """So many turns in any sliding second, or one in so many seconds if the rate is below one.
@@ -18,8 +21,8 @@ class Pacer:
 
     def __init__(self, per_second: float | None, clock: Clock, sleep: Sleep) -> None:
         self._clock, self._sleep = clock, sleep
-        # One more, as a clock of whole milliseconds may be almost one of them behind.
-        self._period_ms = 1 + (1000 if not per_second or per_second >= 1 else 1000 / per_second)
+        second_ms = 1000 / min(per_second or 1, 1)
+        self._period_ms = second_ms + _MARGIN_MS
         self._unlimited = per_second is None
         self._last_used_ms = [float(clock())] * int(max(per_second or 1, 1))
         heapify(self._last_used_ms)

@@ -86,6 +86,7 @@ class ClientSettings:
                 f"{_hidden(self.endpoint)} carries a user and `authorization` is set too;"
                 " keep one of them"
             )
+        _login(parts)
         object.__setattr__(self, "address", _address(parts))
         if self.method not in METHODS:
             raise InputError(f"method = {self.method!r}: it must be one of {', '.join(METHODS)}")
@@ -204,6 +205,7 @@ def _address(parts: SplitResult) -> str:
 
 
 def _login(parts: SplitResult) -> str | None:
+    """The Authorization header for the user in a URL; one that cannot be written is refused."""
     if parts.username is None:
         return None
     return basic(unquote(parts.username), unquote(parts.password or ""))

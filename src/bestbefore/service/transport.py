@@ -17,7 +17,8 @@ from bestbefore.service.results import Rows, open_reader
 from bestbefore.service.settings import ClientSettings
 from bestbefore.time import monotonic_s
 
-_CHUNK_BYTES = 64 * 1024
+# Small enough to be read within milliseconds, whatever it holds.
+_CHUNK_BYTES = 16 * 1024
 _ERROR_BYTES = 4 * 1024
 
 

@@ -26,10 +26,10 @@ def sent_at(moved_time, per_second, requests):
     ("per_second", "instants"),
     [
         (None, [0, 0, 0, 0, 0]),
-        (1, [1001, 2002, 3003, 4004, 5005]),
-        (2, [1001, 1001, 2002, 2002, 3003]),
-        (2.9, [1001, 1001, 2002, 2002, 3003]),
-        (0.5, [2001, 4002, 6003, 8004, 10005]),
+        (1, [1020, 2040, 3060, 4080, 5100]),
+        (2, [1020, 1020, 2040, 2040, 3060]),
+        (2.9, [1020, 1020, 2040, 2040, 3060]),
+        (0.5, [2020, 4040, 6060, 8080, 10100]),
     ],
 )
 def test_turns_of_a_pace(moved_time, per_second, instants):
@@ -50,7 +50,7 @@ def test_a_turn_comes_back_a_second_after_it_was_used_not_granted(moved_time):
         await second
         return moved_time.now_ms - used
 
-    assert asyncio.run(scene()) == 1001
+    assert asyncio.run(scene()) == 1020
 
 
 def test_a_turn_given_back_is_there_at_once(moved_time):

@@ -117,6 +117,21 @@ def test_the_three_formats_say_the_same(rows, piece):
         assert read(write(rows), kind, piece=piece).rows == whole
 
 
+@given(data=st.data(), kind=st.sampled_from(sorted(FORMATS)), piece=st.integers(1, 60))
+def test_a_garbled_reply_is_rows_or_no_answer_and_nothing_else(data, kind, piece):
+    body = bytearray(
+        FORMATS[kind]([ROW, {**ROW, "count": literal("é", datatype="http://e/t")}]).encode()
+    )
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(body) - 1))
+        body[at : at + data.draw(st.integers(0, 3))] = data.draw(st.binary(max_size=4))
+    try:
+        rows = read(bytes(body), kind, piece=piece).rows
+    except NoAnswerError:
+        rows = []
+    assert all(len(row) == 2 for row in rows)
+
+
 @pytest.mark.parametrize(
     ("text", "encoded"),
     [
@@ -204,6 +219,8 @@ def test_json_of_another_shape_is_not_believed(body):
             "DOCTYPE",
         ),
         (in_xml([ROW]).replace("http://e/a", "&x;"), "cut or is no XML"),
+        ('<?xml version="1.0" encoding="foo-8"?><a/>', "cut or is no XML"),
+        ('<?xml version="1.0" encoding="shift_jis"?><a/>', "cut or is no XML"),
     ],
 )
 def test_xml_of_another_shape_is_not_believed(body, reason):

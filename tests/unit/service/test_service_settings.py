@@ -51,6 +51,7 @@ def test_the_defaults_suit_a_public_endpoint():
         ({"requests_per_second": 0}, "is no pace"),
         ({"requests_per_second": float("inf")}, "is no pace"),
         ({"endpoint": "http://u:p@host/", "authorization": "x"}, "keep one"),
+        ({"endpoint": "http://u%3Au:p@host/"}, "holds a colon"),
     ],
 )
 def test_wrong_settings_say_why(wrong, part):

@@ -281,8 +281,9 @@ def test_a_service_that_is_down_is_not_asked_to_the_end(endpoint, client_of, mov
     assert fetched.failed[key(19)].startswith(reason)
     assert fetched.failed[key(19)].endswith("(last reason: HTTP 500 Internal Server Error)")
     again = client.fetch([key(1)])
-    assert (again.requests, again.state) == (0, "open")
+    assert (again.requests, again.state, client.circuit) == (0, "open", "open")
     moved_time.now_ms += 10_000
+    assert client.circuit == "half-open"
     probed = client.fetch([key(n) for n in range(20)])
     assert (probed.requests, probed.state) == (1, "open")
     moved_time.now_ms += 19_000
@@ -290,6 +291,7 @@ def test_a_service_that_is_down_is_not_asked_to_the_end(endpoint, client_of, mov
     moved_time.now_ms += 1_000
     back = client.fetch([key(n) for n in range(20)])
     assert (back.requests, back.state, back.failed) == (20, "ok", {})
+    assert client.circuit == "closed"
 
 
 def test_whoever_comes_during_a_probe_waits_for_its_outcome(endpoint, client_of, moved_time):

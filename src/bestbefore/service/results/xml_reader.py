@@ -10,7 +10,7 @@ _NAMESPACE = "http://www.w3.org/2005/sparql-results#"
 _LANGUAGE = "http://www.w3.org/XML/1998/namespace lang"
 _TERMS = frozenset({"uri", "literal", "bnode"})
 _PARENTS = {
-    "sparql": "",
+    "sparql": None,
     "head": "sparql",
     "variable": "head",
     "link": "head",
@@ -19,6 +19,7 @@ _PARENTS = {
     "binding": "result",
     **dict.fromkeys(_TERMS, "binding"),
 }
+_CHILDREN = {(parent, f"{_NAMESPACE} {name}"): name for name, parent in _PARENTS.items()}
 
 
 class XmlReader:
@@ -57,39 +58,40 @@ class XmlReader:
     def _parse(self, data: bytes, *, final: bool) -> None:
         try:
             self._parser.Parse(data, final)
-        except expat.ExpatError:
+        except (expat.ExpatError, LookupError, ValueError):
+            # The last two are about encodings that nobody has heard of.
             raise NoAnswerError("the reply was cut or is no XML") from None
 
     def _refuse_doctype(self, *_: object) -> NoReturn:
         raise NoAnswerError("the reply is XML with a DOCTYPE, which SPARQL results do not have")
 
     def _start(self, element: str, attributes: dict[str, str]) -> None:
-        namespace, _, name = element.rpartition(" ")
-        parent = self._path[-1] if self._path else ""
-        if namespace != _NAMESPACE or _PARENTS.get(name) != parent:
+        parent = self._path[-1] if self._path else None
+        name = _CHILDREN.get((parent, element))
+        if name is None:
             raise NoAnswerError("the reply is XML, but no SPARQL XML result of a SELECT")
         self._path.append(name)
         self._text.clear()
-        match name:
-            case "variable":
-                self._names.append(attributes.get("name", ""))
-            case "results":
-                self._listed = True
-            case "result":
-                self._binding = {}
-            case "binding":
-                self._bound = attributes.get("name", "")
-            case _ if name in _TERMS:
-                self._term = {"type": name, **_marks(attributes)}
+        if name in _TERMS:
+            self._term = {"type": name, **_marks(attributes)} if attributes else {"type": name}
+        elif name == "binding":
+            self._bound = attributes.get("name", "")
+        elif name == "result":
+            self._binding = {}
+        elif name == "variable":
+            self._names.append(attributes.get("name", ""))
+        elif name == "results":
+            self._listed = True
 
     def _end(self, _element: str) -> None:
-        match self._path.pop():
-            case "head":
-                self._rows.name(self._names)
-            case "result":
-                self._rows.add(self._binding)
-            case name if name in _TERMS:
-                self._binding[self._bound] = {**self._term, "value": "".join(self._text)}
+        name = self._path.pop()
+        if name in _TERMS:
+            self._term["value"] = "".join(self._text)
+            self._binding[self._bound] = self._term
+        elif name == "result":
+            self._rows.add(self._binding)
+        elif name == "head":
+            self._rows.name(self._names)
         self._text.clear()
 
 
