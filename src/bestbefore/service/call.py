@@ -26,8 +26,8 @@ class Question:
 class Call:
     """The requests of one load or fetch: how many were sent, how many may be, how they went.
 
-    `answered` had an HTTP reply of any kind, `unreached` none; `seconds` are those of requests that
-    brought results. After a few queries in a row without a usable answer the rest of the call is
+    `answered` had an HTTP reply of any kind; `seconds` are those of requests that brought results.
+    After a few queries in a row without a usable answer the rest of the call is
     not sent: it would wait for as many timeouts and count as abuse with services that ban by
     errors.
     """
@@ -35,7 +35,6 @@ class Call:
     allowed: int | None = None
     sent: int = 0
     answered: int = 0
-    unreached: int = 0
     lost_in_a_row: int = 0
     seconds: list[float] = field(default_factory=list)
 

@@ -88,7 +88,8 @@ class SparqlClient:
                 )
             except NoAnswerError as trouble:
                 fetching.fail(sendable, str(trouble))
-        failed = {key: self._settings.redact(why) for key, why in fetching.failed.items()}
+        shown = {why: self._settings.redact(why) for why in set(fetching.failed.values())}
+        failed = {key: shown[why] for key, why in fetching.failed.items()}
         failed.update((key, why) for key, why in refusals.items() if why is not None)
         return Fetched(
             rows=fetching.rows,

@@ -103,7 +103,6 @@ class Endpoint:
             outcome = await self._transport.exchange(message, question, permit.turn)
         except NoAnswerError as trouble:
             if trouble.unreached:
-                call.unreached += 1
                 self._note_trouble(permit, str(trouble))
             else:
                 self._note_reply(permit, call)

@@ -1,7 +1,7 @@
 """One fetch of units: batches, their halves, and asking twice before a unit is called gone."""
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bestbefore.rdf.terms import Key, Row
@@ -67,7 +67,7 @@ class Fetching:
             return "waiting"
         if self.rows:
             return "degraded"
-        return "unreachable" if self.call.unreached and not self.call.answered else "failed"
+        return "unreachable" if self.call.sent and not self.call.answered else "failed"
 
     async def run(self, keys: Sequence[Key], *, deadline_s: float | None, left_s: float) -> None:
         """Fetch units until they are all there or `left_s` of the deadline are over."""
@@ -83,9 +83,15 @@ class Fetching:
 
     async def _run(self, keys: Sequence[Key]) -> None:
         size = self.settings.units_per_request if self.pattern.key else 1
+        batches = (keys[first : first + size] for first in range(0, len(keys), size))
+        # No more tasks than can send at a time: each would have to be cut off at the deadline.
         async with asyncio.TaskGroup() as group:
-            for first in range(0, len(keys), size):
-                group.create_task(self._batch(keys[first : first + size]))
+            for _ in range(min(self.settings.connections, len(keys))):
+                group.create_task(self._work(batches))
+
+    async def _work(self, batches: Iterator[Sequence[Key]]) -> None:
+        for keys in batches:
+            await self._batch(keys)
 
     async def _batch(self, keys: Sequence[Key]) -> None:
         try:

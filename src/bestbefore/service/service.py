@@ -9,8 +9,8 @@ from bestbefore.rdf.terms import Key, Row
 ServiceState = Literal["ok", "degraded", "failed", "unreachable", "open", "waiting"]
 """How a fetch found the service.
 
-`ok`: every unit that was sent was answered. `degraded`: some failed. `failed`: all failed, though
-the service was reached. `unreachable`: no request had a reply. `open`: the circuit is open, so
+`ok`: every unit that can be asked for was answered. `degraded`: some failed. `failed`: all did.
+`unreachable`: all did, and no request had a reply. `open`: the circuit is open, so
 nothing is sent until it has cooled down. `waiting`: the service asked not to be called for a while.
 """
 
