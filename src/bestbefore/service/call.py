@@ -27,9 +27,8 @@ class Call:
     """The requests of one load or fetch: how many were sent, how many may be, how they went.
 
     `answered` had an HTTP reply of any kind; `seconds` are those of requests that brought results.
-    After a few queries in a row without a usable answer the rest of the call is
-    not sent: it would wait for as many timeouts and count as abuse with services that ban by
-    errors.
+    After a few queries in a row without a usable answer the rest of the call is not sent: it would
+    wait for as many timeouts and count as abuse with services that ban by errors.
     """
 
     allowed: int | None = None
