@@ -27,6 +27,18 @@ def asked(text, variables=("user", "count"), key=("user",)):
 FOLLOWERS = asked("?user <http://e/followers> ?count .")
 
 
+def user(number):
+    return f"http://e/u/{number}"
+
+
+def key(number):
+    return (f"<{user(number)}>",)
+
+
+def row(number, value):
+    return (f"<{user(number)}>", f'"{value}"')
+
+
 def result(rows, *, variables=("user", "count")):
     """A SPARQL JSON result; a string starting with http is an IRI, None is unbound."""
 

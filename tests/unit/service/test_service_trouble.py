@@ -11,17 +11,7 @@ from aiohttp import web
 from bestbefore.errors import ServiceError
 from bestbefore.service import ClientSettings, SparqlClient
 
-
-def user(number):
-    return f"http://e/u/{number}"
-
-
-def key(number):
-    return (f"<{user(number)}>",)
-
-
-def row(number, value):
-    return (f"<{user(number)}>", f'"{value}"')
+from .conftest import key, row, user
 
 
 def test_trouble_that_passes_is_waited_out(endpoint, client_of, moved_time):
