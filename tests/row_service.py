@@ -17,7 +17,7 @@ class RowService:
     def load(self, *, requests_allowed=None):
         return Loaded(tuple(self.rows), 1, 0.0)
 
-    def fetch(self, keys, *, requests_allowed=None):
+    def fetch(self, keys, *, requests_allowed=None, deadline_s=None):
         self.asked.append(list(keys))
         found = {key: () for key in keys if key not in self.down}
         for row in self.rows:

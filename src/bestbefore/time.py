@@ -40,6 +40,11 @@ def is_live(t_ms: int, now_ms: int) -> bool:
     return abs(now_ms - t_ms) <= LIVE_WITHIN_MS
 
 
+def monotonic_ms() -> int:
+    """A clock in milliseconds that nobody sets, for waits that must not be cut short."""
+    return _time.monotonic_ns() // 1_000_000
+
+
 def parse_duration_ms(text: str) -> int:
     """Milliseconds of a duration such as `PT10M`, `P1DT2H`, `100s`, `10m` or `250ms`.
 

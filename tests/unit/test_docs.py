@@ -18,6 +18,7 @@ from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
 from bestbefore.query import parse_query, plan
+from bestbefore.service import ClientSettings
 from bestbefore.spark.sources import mapping_of
 from bestbefore.view import view_of
 
@@ -58,6 +59,24 @@ def test_the_page_on_the_job_file_lists_every_limit():
     cells = re.findall(r"^\| (`.*?) \|", table, re.MULTILINE)
     found = {name for cell in cells for name in re.findall(r"`(\w+)`", cell)}
     assert found == {each.name for each in fields(Limits)} | {"ledger"}
+
+
+def test_every_setting_of_a_client_is_documented_with_its_default():
+    rows = re.findall(r"^\| (`.+) \| (.*) \| .+ \|$", (ROOT / "docs/job-file.md").read_text(), re.M)
+    defaults = {key: default for keys, default in rows for key in re.findall(r"`(\w+)`", keys)}
+    plain = {"address", "authorization", "requests_per_second"}
+    settings = {field.name for field in fields(ClientSettings)} - plain
+    assert settings <= {*defaults, *(f"{key}_s" for key in defaults)}
+    section = {
+        key: tomllib.loads(f"x = {default.strip('`')}")["x"]
+        for key, default in defaults.items()
+        if default.startswith(('`"', "`1", "`3", "`4", "`5", "`6"))
+    }
+    assert len(section) == 13
+    query = {"text": blocks("README.md", "sparql")[0]}
+    for services in ({}, section):
+        tables = {"query": query, "streams": {"m": {"path": "s"}}, "services": {"bkg": services}}
+        assert read_job(tables).services[0].client == ClientSettings("http://example.org/bkg")
 
 
 def test_the_page_on_clusters_shows_where_a_job_keeps_its_state(tmp_path):

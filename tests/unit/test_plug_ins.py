@@ -14,7 +14,7 @@ from bestbefore.job import explain, read_job
 from bestbefore.maintenance import Need, proposers, rankers, replacement, resolve_policy
 from bestbefore.registry import Registry, load_module
 from bestbefore.service import ServicePattern
-from bestbefore.service.kinds import open_service, service_kinds
+from bestbefore.service.kinds import fetch_within, open_service, service_kinds
 from tests.unit.cli.test_simulating import BACKGROUND, STREAM
 from tests.unit.job.test_job_file import QUERY, tables
 
@@ -208,6 +208,7 @@ def test_a_service_of_another_kind(home):
     pattern = ServicePattern(settings.plan.service.pattern, ("user",), ("user",))
     service = open_service(settings.client, pattern)
     assert (service.path, service.pattern) == ("people.csv", pattern)
+    assert fetch_within(service, [("<u>",)], deadline_s=1.0).rows == {("<u>",): ()}
     del section["path"]
     job = read_job(tables(services={"bkg": section}), folder=home)
     with pytest.raises(JobError, match="a service of kind 'table' cannot be opened: KeyError"):

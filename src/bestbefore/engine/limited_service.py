@@ -7,7 +7,7 @@ from bestbefore.errors import ServiceError
 from bestbefore.limits import Grant, RequestAccount
 from bestbefore.rdf.terms import Key
 from bestbefore.service import ClientSettings, Fetched, Loaded, Service
-from bestbefore.service.kinds import PluggedService
+from bestbefore.service.kinds import PluggedService, fetch_within
 from bestbefore.time import format_instant
 
 # How many pages a view has is unknown before it is loaded; a crash meanwhile wastes as many.
@@ -43,12 +43,20 @@ class LimitedService:
         self.account.settle(loaded.requests)
         return loaded
 
-    def fetch(self, keys: Sequence[Key], *, requests_allowed: int | None = None) -> Fetched:
+    def fetch(
+        self,
+        keys: Sequence[Key],
+        *,
+        requests_allowed: int | None = None,
+        deadline_s: float | None = None,
+    ) -> Fetched:
         """Return the current rows of the units, with no more requests than were taken for them."""
         taken = self.account.allowed
         allowed = taken if requests_allowed is None else min(taken, requests_allowed)
         try:
-            fetched = self.service.fetch(keys, requests_allowed=allowed)
+            fetched = fetch_within(
+                self.service, keys, requests_allowed=allowed, deadline_s=deadline_s
+            )
         except BaseException:
             self.account.settle(allowed)
             raise

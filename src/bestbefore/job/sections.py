@@ -106,6 +106,15 @@ class Section:
             raise JobError(f"{self.name}.{key}: the environment variable {variable} is not set")
         return found
 
+    def secret_of(self, env_key: str, file_key: str, base: Path) -> str | None:
+        """A secret from the environment or from a file, None if neither is given."""
+        variable, file = self.text(env_key), self.text(file_key)
+        if variable is not None and file is not None:
+            raise JobError(f"{self.name}.{env_key} and {file_key} exclude each other: keep one")
+        if variable is not None:
+            return self.secret(env_key, variable)
+        return None if file is None else _secret_in(base / file, f"{self.name}.{file_key}")
+
     def rest(self, *own: str) -> dict[str, Any]:
         """All but some keys, as they stand: the settings that only a plug-in knows."""
         return {self._note(key): value for key, value in self.table.items() if key not in own}
@@ -126,6 +135,19 @@ class Section:
         if value is not None and not isinstance(value, kind):
             raise JobError(f"{self.name}.{key} = {value!r}: it must be {wanted}")
         return value
+
+
+def _secret_in(file: Path, where: str) -> str:
+    """The content of a file without the line break at its end."""
+    try:
+        secret = file.read_text(encoding="utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise JobError(f"{where}: {file} is no text in UTF-8") from None
+    except OSError as error:
+        raise JobError(f"{where}: {file} cannot be read: {error.strerror}") from None
+    if not secret:
+        raise JobError(f"{where}: {file} is empty")
+    return secret
 
 
 def located(base: Path, path: str | None) -> str | None:

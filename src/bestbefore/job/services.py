@@ -1,10 +1,12 @@
 """The services of a job file: who answers each SERVICE, its budget, its policy and its view."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from bestbefore.errors import JobError, nearest
+from bestbefore.job.clients import read_client
 from bestbefore.job.job import ServiceSettings, ViewSettings, listed
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.service_limits import read_limits
@@ -37,7 +39,20 @@ def read_services(
     )
     for section in sections.values():
         section.finish()
-    return services
+    return tuple(_paced(service, services) for service in services)
+
+
+def _paced(service: ServiceSettings, services: Sequence[ServiceSettings]) -> ServiceSettings:
+    """The service with a client that keeps `per_second`; who ask the same address share it."""
+    if (rate := service.limits.per_second) is None:
+        return service
+    if not isinstance(service.client, ClientSettings):
+        raise JobError(
+            f"services.{service.name}: limits.per_second = {rate} cannot be kept for a service of "
+            f"kind {service.client.kind!r}, which sends by itself; use limits.per_minute"
+        )
+    sharing = sum(other.address == service.address for other in services)
+    return replace(service, client=replace(service.client, requests_per_second=rate / sharing))
 
 
 def _service(
@@ -90,26 +105,12 @@ def _client(section: Section, clause: ServicePlan, base: Path) -> ClientSettings
     _load_own_module(section, base)
     kind = section.text("kind", SPARQL) or SPARQL
     if kind == SPARQL:
-        return _sparql_client(section, clause)
+        return read_client(section, endpoint=clause.iri, base=base)
     load_entry_points(SERVICES)
     if kind not in service_kinds:
         known = nearest(kind, (SPARQL, *service_kinds))
         raise JobError(f"{section.name}.kind = {kind!r} is no kind of service; {known}")
     return PluggedService(kind, section.rest("iri", "kind", "module", _LIMITS, *OWN_SECTIONS))
-
-
-def _sparql_client(section: Section, clause: ServicePlan) -> ClientSettings:
-    given: dict[str, Any] = {"endpoint": section.text("endpoint", clause.iri)}
-    for key in ("units_per_request", "connections", "attempts", "page_rows", "max_rows"):
-        if (value := section.optional_integer(key)) is not None:
-            given[key] = value
-    if (timeout := section.duration_ms("timeout", None)) is not None:
-        given["timeout_s"] = timeout / 1000
-    if agent := section.text("user_agent"):
-        given["user_agent"] = agent
-    if variable := section.text("token_env"):
-        given["authorization"] = f"Bearer {section.secret('token_env', variable)}"
-    return ClientSettings(**given)
 
 
 def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:

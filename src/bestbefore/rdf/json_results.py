@@ -1,28 +1,24 @@
 """Terms of the SPARQL 1.1 JSON result format."""
 
-from collections.abc import Mapping
+from typing import Any
 
 from bestbefore.errors import ServiceError
-from bestbefore.rdf.terms import IRI, RDF_LANG_STRING, XSD_STRING, BlankNode, Literal, Term
-
-JsonTerm = Mapping[str, str]
+from bestbefore.rdf.foreign_terms import encode_blank_node, encode_iri, encode_literal
 
 
-def term_from_json(term: JsonTerm) -> Term:
-    """Read one term of a SPARQL 1.1 JSON result; what is not a term is a `ServiceError`."""
+def encode_json_term(term: Any) -> str:  # noqa: ANN401 - whatever a service wrote there
+    """The encoding of one term of a SPARQL 1.1 JSON result.
+
+    What has not the form of a term is a `ServiceError`, a value that no term has `NotATermError`.
+    """
     try:
         kind, value = term["type"], term["value"]
-        if not isinstance(value, str):
-            raise ServiceError(f"the value of a result term is not a string: {value!r}")
-        match kind:
-            case "uri":
-                return IRI(value)
-            case "bnode":
-                return BlankNode(value)
-            case "literal" | "typed-literal" if "xml:lang" in term:
-                return Literal(value, RDF_LANG_STRING, term["xml:lang"].lower())
-            case "literal" | "typed-literal":
-                return Literal(value, term.get("datatype", XSD_STRING))
+        if kind == "uri":
+            return encode_iri(value)
+        if kind in ("literal", "typed-literal"):
+            return encode_literal(value, term.get("datatype"), term.get("xml:lang"))
+        if kind == "bnode":
+            return encode_blank_node(value)
     except (KeyError, TypeError, AttributeError):
         pass
-    raise ServiceError(f"not a SPARQL 1.1 JSON result term: {term!r}")
+    raise ServiceError(f"not a SPARQL 1.1 result term: {term!r}")

@@ -1,7 +1,7 @@
 """The client of a remote SPARQL endpoint: load the SERVICE pattern once, then refresh units of it.
 
-pattern + keys ─► request (query text) ─► endpoint (HTTP, retries) ─► reply (rows)
-                                 └──────────── client ────────────┘
+client ─► fetching ─► request (query text) ─► endpoint (gate, breaker, pacing, slots, retries)
+                                                 └─► transport (HTTP) ─► results (rows)
 """
 
 from bestbefore.rdf.terms import Key, Row
@@ -13,7 +13,8 @@ from bestbefore.service.request import (
     refusal,
     single_query,
 )
-from bestbefore.service.service import Fetched, Loaded, Service
+from bestbefore.service.request_times import RequestTimes
+from bestbefore.service.service import Fetched, Loaded, Service, ServiceState
 from bestbefore.service.settings import ClientSettings
 
 __all__ = [
@@ -21,9 +22,11 @@ __all__ = [
     "Fetched",
     "Key",
     "Loaded",
+    "RequestTimes",
     "Row",
     "Service",
     "ServicePattern",
+    "ServiceState",
     "SparqlClient",
     "load_query",
     "refresh_query",

@@ -1,14 +1,16 @@
 """Kinds of services: SPARQL endpoints, and what plug-ins bring."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from inspect import Parameter, signature
 from typing import Any
 
 from bestbefore.errors import BestbeforeError, JobError
+from bestbefore.rdf.terms import Key
 from bestbefore.registry import Registry
 from bestbefore.service.client import SparqlClient
 from bestbefore.service.request import ServicePattern
-from bestbefore.service.service import Service
+from bestbefore.service.service import Fetched, Service
 from bestbefore.service.settings import ClientSettings
 
 SPARQL = "sparql"
@@ -38,3 +40,23 @@ def open_service(settings: ClientSettings | PluggedService, pattern: ServicePatt
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
         raise JobError(f"a service of kind {settings.kind!r} cannot be opened: {reason}") from error
+
+
+def fetch_within(
+    service: Service,
+    keys: Sequence[Key],
+    *,
+    requests_allowed: int | None = None,
+    deadline_s: float | None = None,
+) -> Fetched:
+    """Fetch units within a deadline; a service whose `fetch` takes none has all the time."""
+    if deadline_s is None or not _takes_deadline(service):
+        return service.fetch(keys, requests_allowed=requests_allowed)
+    return service.fetch(keys, requests_allowed=requests_allowed, deadline_s=deadline_s)
+
+
+def _takes_deadline(service: Service) -> bool:
+    parameters = signature(service.fetch).parameters
+    return "deadline_s" in parameters or any(
+        parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters.values()
+    )

@@ -6,7 +6,7 @@ from concurrent.futures import CancelledError, Future
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
-from bestbefore.service.reply import NoAnswerError
+from bestbefore.service.no_answer import NoAnswerError
 
 T = TypeVar("T")
 Work = Callable[[], Coroutine[Any, Any, T]]

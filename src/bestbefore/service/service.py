@@ -2,18 +2,30 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from bestbefore.rdf.terms import Key, Row
+
+ServiceState = Literal["ok", "degraded", "failed", "unreachable", "open", "waiting"]
+"""How a fetch found the service.
+
+`ok`: every unit that can be asked for was answered. `degraded`: some failed. `failed`: all did.
+`unreachable`: all did, and no request had a reply. `open`: the circuit is open, so
+nothing is sent until it has cooled down. `waiting`: the service asked not to be called for a while.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """All mappings of the SERVICE pattern, and what they cost."""
+    """All mappings of the SERVICE pattern, and what they cost.
+
+    `invalid` counts rows that were left out, as they hold what is no RDF term.
+    """
 
     rows: tuple[Row, ...]
     requests: int
     seconds: float
+    invalid: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +33,11 @@ class Fetched:
     """The outcome of one fetch: every key asked is either in `rows` or in `failed`.
 
     A key with an empty tuple in `rows` is gone: the service was reached and no longer has it.
-    `unsent` are those in `failed` for which no request was left: nothing is wrong with them.
-    `unasked` counts rows that the service sent for keys nobody asked for; they are dropped.
+    `unsent` are those in `failed` for which no request or no time was left: nothing is wrong with
+    them.
+    `unasked` counts rows that the service sent for keys nobody asked for, `invalid` those that hold
+    what is no RDF term; both are dropped. `requests` counts all that were sent, `request_seconds`
+    has the times of those that brought results.
     """
 
     rows: Mapping[Key, tuple[Row, ...]]
@@ -30,6 +45,9 @@ class Fetched:
     requests: int = 0
     seconds: float = 0.0
     unasked: int = 0
+    invalid: int = 0
+    state: ServiceState = "ok"
+    request_seconds: tuple[float, ...] = ()
     unsent: frozenset[Key] = frozenset()
 
     @property
@@ -48,10 +66,17 @@ class Service(Protocol):
         """
         ...
 
-    def fetch(self, keys: Sequence[Key], *, requests_allowed: int | None = None) -> Fetched:
+    def fetch(
+        self,
+        keys: Sequence[Key],
+        *,
+        requests_allowed: int | None = None,
+        deadline_s: float | None = None,
+    ) -> Fetched:
         """Return the current rows of the units, with at most `requests_allowed` requests sent.
 
-        Trouble with the service never raises: the units it touched are in `failed`.
+        Trouble with the service never raises: the units it touched are in `failed`. After
+        `deadline_s` what has come is returned, and the rest has failed.
         """
         ...
 

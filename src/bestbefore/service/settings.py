@@ -1,19 +1,25 @@
 """The settings of a client: where the endpoint is, and how hard it may be asked."""
 
 import re
-from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from math import inf
-from urllib.parse import SplitResult, unquote, urlsplit
+from typing import Literal
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from bestbefore.errors import InputError
+from bestbefore.service import decoding, results
+from bestbefore.service.allow_list import check_host, check_literal_address, read_networks
+from bestbefore.service.auth import basic, secrets_in
 
 _MEBIBYTE = 1024 * 1024
+Method = Literal["post", "get", "post-direct"]
+METHODS: tuple[Method, ...] = ("post", "get", "post-direct")
 _OWN_HEADERS = {
-    "accept": "the client reads SPARQL JSON results only",
-    "authorization": "set `authorization`, which is kept out of messages",
+    "accept": "it follows from the formats that the client reads",
+    "accept-encoding": "it follows from what the client unpacks",
+    "authorization": "set `authorization`, or token_env, token_file or user in a job file",
     "content-length": "the client writes it",
     "content-type": "the client writes it",
     "host": "it follows from the endpoint",
@@ -36,16 +42,22 @@ def default_user_agent() -> str:
 class ClientSettings:
     """Where a SPARQL endpoint is and what one client may ask of it.
 
-    `units_per_request` = 1 writes queries without VALUES, for SPARQL 1.0 endpoints. A Retry-After
-    beyond `max_retry_after_s` makes the service unavailable until that moment. A reply of exactly
-    `max_rows` rows counts as truncated, because endpoints cut there without saying so. `page_rows`
-    loads in pages of that size. Loading reads everything at once and has a timeout of its own.
+    `units_per_request` = 1 writes queries without VALUES, for SPARQL 1.0 endpoints. `connections`
+    is the most that is asked at a time; a service that slows down gets less. A Retry-After
+    beyond `max_retry_after_s` makes the service unavailable until that moment. A reply of
+    `max_rows` rows or more counts as truncated, because endpoints cut there without saying so.
+    `page_rows` loads in pages of that size. Loading reads everything at once and has a timeout of
+    its own. After `circuit_failures` failed requests in a row nothing is sent for
+    `circuit_wait_s`, then one request, and twice as long if that fails too. `allow_hosts` and
+    `allow_addresses` restrict where the endpoint may be; empty, they allow what was configured.
 
-    Secrets (`authorization`, a `user:password@` in the endpoint, header values, the endpoint's
-    query string) are sent and appear neither in `repr` nor in messages, which show `address`.
+    Secrets (`authorization`, `secret_headers`, a `user:password@` in the endpoint, header values,
+    the endpoint's query string) are sent and appear neither in `repr` nor in messages, which show
+    `address`.
     """
 
     endpoint: str = field(repr=False)
+    method: Method = "post"
     units_per_request: int = 50
     connections: int = 4
     timeout_s: float = 10.0
@@ -55,8 +67,15 @@ class ClientSettings:
     page_rows: int | None = None
     max_rows: int | None = 10_000
     max_response_bytes: int = 64 * _MEBIBYTE
+    requests_per_second: float | None = None
+    circuit_failures: int = 5
+    circuit_wait_s: float = 10.0
+    circuit_longest_wait_s: float = 300.0
+    allow_hosts: tuple[str, ...] = ()
+    allow_addresses: tuple[str, ...] = ()
     user_agent: str = field(default_factory=default_user_agent)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     authorization: str | None = field(default=None, repr=False)
     address: str = field(init=False, default="")
 
@@ -67,8 +86,14 @@ class ClientSettings:
                 f"{_hidden(self.endpoint)} carries a user and `authorization` is set too;"
                 " keep one of them"
             )
+        _login(parts)
         object.__setattr__(self, "address", _address(parts))
+        if self.method not in METHODS:
+            raise InputError(f"method = {self.method!r}: it must be one of {', '.join(METHODS)}")
+        check_host(parts.hostname or "", self.allow_hosts)
+        check_literal_address(parts.hostname or "", read_networks(self.allow_addresses))
         self._check_numbers()
+        self._check_waits()
         self._check_headers()
 
     @property
@@ -80,50 +105,73 @@ class ClientSettings:
     @property
     def request_headers(self) -> dict[str, str]:
         """Every header that goes with a query."""
-        own = {"Accept": "application/sparql-results+json", "User-Agent": self.user_agent}
-        secret = self.authorization or _basic(_split(self.endpoint))
-        return {**dict(self.headers), **own, **({"Authorization": secret} if secret else {})}
+        own = {
+            "Accept": results.ACCEPTED,
+            "Accept-Encoding": decoding.ACCEPTED,
+            "User-Agent": self.user_agent,
+        }
+        secret = self.authorization or _login(_split(self.endpoint))
+        given = dict((*self.headers, *self.secret_headers))
+        return {**given, **own, **({"Authorization": secret} if secret else {})}
 
     def redact(self, foreign: str) -> str:
         """A text that may quote the service, with this client's secrets blotted out."""
-        for secret in sorted(filter(None, self._secrets()), key=len, reverse=True):
+        secrets = {form for secret in self._secrets() for form in (secret, quote(secret, safe=""))}
+        for secret in sorted(filter(None, secrets), key=len, reverse=True):
             foreign = foreign.replace(secret, "***")
         return foreign
 
     def _secrets(self) -> Iterator[str]:
         parts = _split(self.endpoint)
         yield from (parts.password or "", unquote(parts.password or ""), parts.query)
+        yield from (value for _, value in self.secret_headers)
         # A short value is a switch such as `true`; blotting it out would garble every message.
         yield from (value for _, value in self.headers if len(value) >= 8)
-        authorization = self.request_headers.get("Authorization", "")
-        yield from (authorization, authorization.partition(" ")[2])
+        yield from secrets_in(self.request_headers.get("Authorization", ""))
 
     def _check_numbers(self) -> None:
-        least = {"units_per_request": 1, "connections": 1, "attempts": 1, "max_response_bytes": 1}
-        for name, low in {**least, "page_rows": 2, "max_rows": 1}.items():
+        counts = ("units_per_request", "connections", "attempts", "circuit_failures")
+        least = dict.fromkeys((*counts, "max_response_bytes", "max_rows"), 1)
+        for name, low in {**least, "page_rows": 2}.items():
             value = getattr(self, name)
             if value is not None and value < low:
                 raise InputError(f"{name} = {value} asks for nothing; it must be at least {low}")
-        for name in ("timeout_s", "load_timeout_s"):
-            if not 0 < getattr(self, name) < inf:
-                raise InputError(f"{name} = {getattr(self, name)} is no time to wait for an answer")
-        if not 0 <= self.max_retry_after_s < inf:
-            raise InputError(f"max_retry_after_s = {self.max_retry_after_s} is not a waiting time")
         if self.page_rows and self.max_rows and self.page_rows > self.max_rows:
             raise InputError(
                 f"page_rows = {self.page_rows} is more than max_rows = {self.max_rows}, so every"
                 " page would be cut; make the pages smaller"
             )
 
+    def _check_waits(self) -> None:
+        for name in ("timeout_s", "load_timeout_s"):
+            if not 0 < getattr(self, name) < inf:
+                raise InputError(f"{name} = {getattr(self, name)} is no time to wait for an answer")
+        if not 0 <= self.max_retry_after_s < inf:
+            raise InputError(f"max_retry_after_s = {self.max_retry_after_s} is not a waiting time")
+        if not 0 < self.circuit_wait_s <= self.circuit_longest_wait_s < inf:
+            raise InputError(
+                f"circuit_wait_s = {self.circuit_wait_s} and circuit_longest_wait_s ="
+                f" {self.circuit_longest_wait_s} must be waiting times, the first the shorter one"
+            )
+        if self.requests_per_second is not None and not 0 < self.requests_per_second < inf:
+            raise InputError(
+                f"requests_per_second = {self.requests_per_second} is no pace; leave it out for"
+                " no limit"
+            )
+
     def _check_headers(self) -> None:
-        for name, value in (*self.headers, ("User-Agent", self.user_agent)):
+        given = (*self.headers, *self.secret_headers)
+        for name, value in (*given, ("User-Agent", self.user_agent)):
             if not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
                 raise InputError(f"the header {name!r} holds characters that HTTP does not allow")
         if self.authorization is not None and not _HEADER_VALUE.fullmatch(self.authorization):
             raise InputError("`authorization` holds characters that HTTP does not allow")
-        for name, _ in self.headers:
-            if why := _OWN_HEADERS.get(name.lower()):
+        names = [name.lower() for name, _ in given]
+        for name in names:
+            if why := _OWN_HEADERS.get(name):
                 raise InputError(f"the header {name!r} cannot be set: {why}")
+            if names.count(name) > 1:
+                raise InputError(f"the header {name!r} is set twice; keep one of them")
 
 
 def _split(endpoint: str) -> SplitResult:
@@ -156,8 +204,8 @@ def _address(parts: SplitResult) -> str:
     return f"{parts.scheme}://{user}{parts.netloc.rpartition('@')[2]}{parts.path}{query}"
 
 
-def _basic(parts: SplitResult) -> str | None:
+def _login(parts: SplitResult) -> str | None:
+    """The Authorization header for the user in a URL; one that cannot be written is refused."""
     if parts.username is None:
         return None
-    login = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-    return "Basic " + b64encode(login.encode()).decode()
+    return basic(unquote(parts.username), unquote(parts.password or ""))

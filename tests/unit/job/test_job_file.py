@@ -2,7 +2,8 @@ import pytest
 
 from bestbefore.errors import InputError, JobError, UnsupportedSparql
 from bestbefore.job import load_job, read_job
-from bestbefore.job.explanation import describe_job
+from bestbefore.job.explanation import describe_job, explain
+from bestbefore.service import ClientSettings
 
 QUERY = """PREFIX : <http://example.org/>
 REGISTER RSTREAM :influencers AS
@@ -67,6 +68,108 @@ def test_a_secret_comes_from_the_environment_and_is_not_shown(monkeypatch):
     job = read_job(tables(services={"bkg": {"token_env": "BKG_TOKEN"}}))
     assert job.services[0].client.authorization == "Bearer s3cret"
     assert "s3cret" not in repr(job)
+
+
+def client_of(folder=None, **service):
+    return read_job(tables(services={"bkg": service}), folder=folder).services[0].client
+
+
+def test_every_setting_of_a_client_arrives():
+    client = client_of(
+        endpoint="https://a.example.org/q",
+        method="post-direct",
+        load_timeout="2m",
+        max_retry_after="5s",
+        max_response_bytes=1000,
+        headers={"X-Team": "blue"},
+        circuit_failures=2,
+        circuit_wait="1s",
+        circuit_longest_wait="8s",
+        allow_hosts=["*.example.org"],
+        allow_addresses=["10.0.0.0/8"],
+    )
+    assert client == ClientSettings(
+        "https://a.example.org/q",
+        method="post-direct",
+        load_timeout_s=120.0,
+        max_retry_after_s=5.0,
+        max_response_bytes=1000,
+        headers=(("X-Team", "blue"),),
+        circuit_failures=2,
+        circuit_wait_s=1.0,
+        circuit_longest_wait_s=8.0,
+        allow_hosts=("*.example.org",),
+        allow_addresses=("10.0.0.0/8",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("service", "sent"),
+    [
+        ({"token_env": "BKG_SECRET"}, {"Authorization": "Bearer s3cret"}),
+        ({"token_file": "secret.txt"}, {"Authorization": "Bearer s3cret"}),
+        ({"user": "me", "password_env": "BKG_SECRET"}, {"Authorization": "Basic bWU6czNjcmV0"}),
+        ({"user": "me", "password_file": "secret.txt"}, {"Authorization": "Basic bWU6czNjcmV0"}),
+        ({"secret_headers": {"X-Api-Key": {"env": "BKG_SECRET"}}}, {"X-Api-Key": "s3cret"}),
+        ({"secret_headers": {"X-Api-Key": {"file": "secret.txt"}}}, {"X-Api-Key": "s3cret"}),
+    ],
+)
+def test_secrets_come_from_outside_the_job_and_are_not_shown(tmp_path, monkeypatch, service, sent):
+    monkeypatch.setenv("BKG_SECRET", "s3cret")
+    (tmp_path / "secret.txt").write_text("s3cret\n")
+    job = read_job(tables(services={"bkg": service}), folder=tmp_path)
+    client = job.services[0].client
+    assert sent.items() <= client.request_headers.items()
+    shown = repr(job) + explain(job) + repr(describe_job(job))
+    assert not {text for text in ("s3cret", "bWU6czNjcmV0") if text in shown}
+    assert client.redact("s3cret!") == "***!"
+
+
+@pytest.mark.parametrize(
+    ("service", "message"),
+    [
+        ({"token_env": "A", "token_file": "a"}, "b.token_env and token_file exclude each other"),
+        ({"user": "me"}, r"\[services.b\] needs user and a password .* together"),
+        ({"password_file": "secret.txt"}, "needs user and a password"),
+        (
+            {"token_file": "secret.txt", "user": "me", "password_file": "secret.txt"},
+            r"\[services.b\] has a token and a user; keep one of them",
+        ),
+        ({"user": "m:e", "password_file": "secret.txt"}, "services.b.user: .* holds a colon"),
+        (
+            {"endpoint": "http://u:s3cret@h/", "token_file": "secret.txt"},
+            "carries a user and `authorization` is set too",
+        ),
+        ({"token_file": "nope.txt"}, "b.token_file: .*nope.txt cannot be read: No such file"),
+        ({"token_file": "."}, "b.token_file: .* cannot be read: Is a directory"),
+        ({"token_file": "empty.txt"}, "b.token_file: .*empty.txt is empty"),
+        ({"token_file": "latin.txt"}, "b.token_file: .*latin.txt is no text in UTF-8"),
+        ({"token_file": "lines.txt"}, "`authorization` holds characters that HTTP does not allow"),
+        ({"secret_headers": {"X": "s3cret"}}, "b.secret_headers.X: write { env = "),
+        ({"secret_headers": {"X": {}}}, "b.secret_headers.X is empty: write { env = "),
+        ({"secret_headers": {"X": {"env": "A", "file": "a"}}}, "exclude each other"),
+        ({"secret_headers": {"X": {"evn": "A"}}}, "unknown key services.b.secret_headers.X.evn"),
+        ({"secret_headers": {"Host": {"file": "secret.txt"}}}, "'host' cannot be set"),
+        ({"headers": {"X": 5}}, "services.b.headers.X = 5: it must be a string"),
+        (
+            {"headers": {"X": "a"}, "secret_headers": {"x": {"file": "secret.txt"}}},
+            r"\[services.b\]: the header 'x' is set twice",
+        ),
+        ({"method": "put"}, "services.b.method = 'put'; "),
+        ({"allow_hosts": "h"}, "it must be a list of strings"),
+        ({"allow_hosts": ["h"]}, r"\[services.b\]: the host 'example.org' is not in allow_hosts"),
+        ({"allow_addresses": ["h"]}, "allow_addresses: 'h' does not appear to be"),
+        ({"circuit_wait": "0s"}, "must be waiting times"),
+        ({"page_rows": 9, "max_rows": 5}, r"\[services.b\]: page_rows = 9 is more than"),
+    ],
+)
+def test_contradictions_of_a_client_are_errors_of_the_job(tmp_path, service, message):
+    for name, content in (("secret", "s3cret\n"), ("empty", "\n"), ("lines", "s3cret\nb")):
+        (tmp_path / f"{name}.txt").write_text(content)
+    (tmp_path / "latin.txt").write_bytes(b"s3cret\xff")
+    with pytest.raises(JobError, match=message) as caught:
+        read_job(tables(services={"b": service}), folder=tmp_path)
+    assert "s3cret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(

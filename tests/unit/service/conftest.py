@@ -27,6 +27,18 @@ def asked(text, variables=("user", "count"), key=("user",)):
 FOLLOWERS = asked("?user <http://e/followers> ?count .")
 
 
+def user(number):
+    return f"http://e/u/{number}"
+
+
+def key(number):
+    return (f"<{user(number)}>",)
+
+
+def row(number, value):
+    return (f"<{user(number)}>", f'"{value}"')
+
+
 def result(rows, *, variables=("user", "count")):
     """A SPARQL JSON result; a string starting with http is an IRI, None is unbound."""
 
@@ -38,6 +50,15 @@ def result(rows, *, variables=("user", "count")):
         for row in rows
     ]
     return {"head": {"vars": list(variables)}, "results": {"bindings": bindings}}
+
+
+async def query_of(request):
+    """The query of a request, by any of the three ways of the SPARQL protocol."""
+    if request.method == "GET":
+        return request.query.get("query", "")
+    if request.content_type == "application/sparql-query":
+        return await request.text()
+    return (await request.post())["query"]
 
 
 class ScriptedEndpoint:
@@ -89,10 +110,25 @@ class ScriptedEndpoint:
 
     async def break_off(self, request):
         response = web.StreamResponse(headers={"Content-Length": "100000"})
+        response.content_type = "application/sparql-results+json"
         await response.prepare(request)
         await response.write(b'{"head": {"vars": ["user", "count"]}, "results": {"bindi')
         request.transport.abort()
         return response
+
+    def trickle(self, pieces, *, pause_s=0.0, again=1):
+        """A reply in pieces, each after a pause; the last ones over and over."""
+
+        async def behave(request):
+            response = web.StreamResponse()
+            response.content_type = "application/sparql-results+json"
+            await response.prepare(request)
+            for piece in [*pieces[:-1], *pieces[-1:] * again]:
+                await response.write(piece)
+                await asyncio.sleep(pause_s)
+            return response
+
+        return behave
 
     async def refuse_connection(self, request):
         request.transport.abort()
@@ -100,14 +136,14 @@ class ScriptedEndpoint:
 
     async def _start(self):
         application = web.Application()
-        application.router.add_post("/{path:.*}", self._serve)
+        application.router.add_route("*", "/{path:.*}", self._serve)
         self._runner = web.AppRunner(application, handler_cancellation=True, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0).start()
         return self._runner.addresses[0][1]
 
     async def _serve(self, request):
-        query = (await request.post())["query"]
+        query = await query_of(request)
         self.queries.append(query)
         self.requests.append(request)
         self.connections.add(request.transport.get_extra_info("peername"))
@@ -180,7 +216,11 @@ def client_of(endpoint, moved_time):
     def make(*, pattern=FOLLOWERS, **settings):
         settings = {"endpoint": endpoint.url, **settings}
         client = SparqlClient(
-            ClientSettings(**settings), pattern, clock=moved_time.clock, sleep=moved_time.sleep
+            ClientSettings(**settings),
+            pattern,
+            clock=moved_time.clock,
+            steady_clock=moved_time.clock,
+            sleep=moved_time.sleep,
         )
         clients.append(client)
         return client

@@ -1,28 +1,20 @@
 """What the client sends, what it brings back, and what it never exceeds."""
 
 import threading
+from urllib.parse import quote
 
 import pytest
+from aiohttp import web
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bestbefore import service
 from bestbefore.errors import ServiceError
 from bestbefore.service import Fetched, Service, SparqlClient
+from bestbefore.service.auth import basic, bearer
+from bestbefore.service.kinds import fetch_within
 
-from .conftest import asked
-
-
-def user(number):
-    return f"http://e/u/{number}"
-
-
-def key(number):
-    return (f"<{user(number)}>",)
-
-
-def row(number, value):
-    return (f"<{user(number)}>", f'"{value}"')
+from .conftest import asked, key, row, user
 
 
 def test_the_public_names():
@@ -31,9 +23,11 @@ def test_the_public_names():
         "Fetched",
         "Key",
         "Loaded",
+        "RequestTimes",
         "Row",
         "Service",
         "ServicePattern",
+        "ServiceState",
         "SparqlClient",
         "load_query",
         "refresh_query",
@@ -103,7 +97,8 @@ def test_load_fails_in_one_line_without_secrets(endpoint, client_of):
 def test_the_request_introduces_itself(endpoint, client_of):
     client_of(headers=(("X-Team", "blue"),), authorization="Bearer abc").load()
     headers = endpoint.requests[0].headers
-    assert headers["Accept"] == "application/sparql-results+json"
+    assert headers["Accept"].startswith("application/sparql-results+json, ")
+    assert headers["Accept-Encoding"] == "gzip, deflate"
     assert headers["User-Agent"].startswith("bestbefore/")
     assert headers["Content-Type"] == "application/x-www-form-urlencoded"
     assert (headers["X-Team"], headers["Authorization"]) == ("blue", "Bearer abc")
@@ -113,6 +108,32 @@ def test_the_authorization_is_in_no_failure(endpoint, client_of):
     endpoint.script.append(endpoint.status(401, body="bad token: Bearer abc.def.ghi"))
     fetched = client_of(authorization="Bearer abc.def.ghi").fetch([key(1)])
     assert fetched.failures == ("HTTP 401 Unauthorized: bad token: ***",)
+
+
+@pytest.mark.parametrize("kind", ["authorization", "secret_headers", "headers", "password"])
+@pytest.mark.parametrize("status", [401, 200])
+def test_no_secret_is_in_any_failure(endpoint, client_of, kind, status):
+    token = "hunter2/+ä hunter3".replace("ä", "a")
+    given = {
+        "authorization": {"authorization": bearer(token)},
+        "secret_headers": {"secret_headers": (("X-Api-Key", token),)},
+        "headers": {"headers": (("X-Api-Key", token),)},
+        "password": {"authorization": basic("me", token)},
+    }[kind]
+
+    async def echo(request):
+        sent = [request.headers.get(name, "") for name in ("Authorization", "X-Api-Key")]
+        said = "; ".join([*sent, token, quote(token, safe="")])
+        # The excerpt that is shown must not end within a secret either.
+        body = f"{'x' * 190} {said}" if status == 401 else said
+        return web.Response(status=status, text=body, content_type="text/html")
+
+    endpoint.script.append(echo)
+    fetched = client_of(**given).fetch([key(1)])
+    assert fetched.failures
+    assert "hunter" not in repr(fetched)
+    endpoint.script.append(endpoint.rows([("x", token)], variables=("x", token)))
+    assert "hunter" not in repr(client_of(**given).fetch([key(1)]))
 
 
 def test_connections_are_kept_between_calls(endpoint, client_of):
@@ -159,36 +180,26 @@ def test_units_come_with_all_their_rows(endpoint, client_of, units_per_request, 
     assert (fetched.failed, fetched.requests, fetched.unasked) == ({}, requests, 0)
 
 
-def test_units_without_rows_are_asked_for_once_more(endpoint, client_of):
-    endpoint.script.append(endpoint.rows([(user(1), "a")]))
-    endpoint.script.append(endpoint.rows([(user(3), "c")]))
-    fetched = client_of().fetch([key(1), key(2), key(3)])
-    assert fetched.rows == {key(1): (row(1, "a"),), key(2): (), key(3): (row(3, "c"),)}
-    assert fetched.requests == 2
-    assert user(1) not in endpoint.queries[1]
-    assert user(2) in endpoint.queries[1]
+@pytest.mark.parametrize("method", ["post", "get", "post-direct"])
+def test_a_query_can_be_sent_in_three_ways(endpoint, client_of, method, followers):
+    endpoint.facts = {user(1): ["5"]}
+    client = client_of(endpoint=endpoint.url + "?graph=a%26b", method=method)
+    assert client.fetch([key(1)]).rows == {key(1): (row(1, 5),)}
+    assert endpoint.queries == [service.refresh_query(followers, [key(1)])]
+    (sent,) = endpoint.requests
+    assert (sent.method, sent.query["graph"]) == ("GET" if method == "get" else "POST", "a&b")
+    if method == "post-direct":
+        assert sent.content_type == "application/sparql-query"
 
 
-def test_units_that_nobody_could_confirm_are_not_gone(endpoint, client_of):
-    endpoint.script.append(endpoint.rows([(user(1), "a")]))
-    endpoint.script.append(endpoint.status(404))
-    fetched = client_of().fetch([key(1), key(2)])
-    assert fetched.rows == {key(1): (row(1, "a"),)}
-    assert fetched.failed == {
-        key(2): "no rows came, and asking once more failed: HTTP 404 Not Found"
-    }
-
-
-@pytest.mark.parametrize("units_per_request", [1, 50])
-def test_a_unit_asked_for_alone_is_gone_at_once(client_of, units_per_request):
-    fetched = client_of(units_per_request=units_per_request).fetch([key(1)])
-    assert (dict(fetched.rows), fetched.requests) == ({key(1): ()}, 1)
-
-
-def test_rows_that_nobody_asked_for_are_dropped_and_counted(endpoint, client_of):
-    endpoint.script.append(endpoint.rows([(user(1), "a"), (user(9), "z"), (None, "z")]))
-    fetched = client_of().fetch([key(1)])
-    assert (dict(fetched.rows), fetched.unasked) == ({key(1): (row(1, "a"),)}, 2)
+def test_the_times_of_requests_are_kept(endpoint, client_of):
+    client = client_of(units_per_request=1)
+    assert client.request_times.requests == 0
+    fetched = client.fetch([key(n) for n in range(5)])
+    assert (len(fetched.request_seconds), client.request_times.requests) == (5, 5)
+    times = client.request_times
+    assert 0 < min(fetched.request_seconds) <= times.median_s <= times.p95_s
+    assert times.p95_s == max(fetched.request_seconds)
 
 
 def test_a_pattern_without_key_is_fetched_as_one_unit(endpoint, client_of):
@@ -302,6 +313,13 @@ def test_loading_sends_no_more_requests_than_allowed(endpoint, client_of):
     with pytest.raises(ServiceError, match="no request was left of the 2 allowed"):
         client_of(page_rows=2).load(requests_allowed=2)
     assert len(endpoint.queries) == 2
+
+
+def test_a_deadline_reaches_the_services_that_take_one(endpoint, client_of):
+    endpoint.script.append(endpoint.hang)
+    fetched = fetch_within(client_of(), [key(1)], deadline_s=0.02, requests_allowed=3)
+    assert fetched.failures == ("not back within the deadline of 0.02 s",)
+    assert fetch_within(client_of(), [key(1)], requests_allowed=0).requests == 0
 
 
 def test_a_closed_client_answers_no_more(client_of):

@@ -57,6 +57,31 @@ def test_batches_and_single_requests_see_the_same_changes(users, followers):
     assert by_batch[keys[3]] == sorted([(user(3), count(3)), (user(3), count(9))])
 
 
+@pytest.mark.parametrize("method", ["post", "get", "post-direct"])
+@pytest.mark.parametrize(
+    "accepted",
+    [
+        "application/sparql-results+json",
+        "application/sparql-results+xml",
+        "text/tab-separated-values",
+    ],
+)
+def test_every_format_and_method_brings_the_same(users, followers, monkeypatch, accepted, method):
+    users.update(
+        f'INSERT DATA {{ {user(1)} <http://e/followers> "a\\t\\"é"@en, "<&>", 1.5, true }}'
+    )
+    keys = [(user(n),) for n in range(9)]
+    with client(users, followers) as usual:
+        expected = usual.fetch(keys)
+    monkeypatch.setattr("bestbefore.service.results.ACCEPTED", accepted)
+    with client(users, followers, method=method) as other:
+        fetched = other.fetch(keys)
+    assert expected.state == fetched.state == "ok"
+    assert len(fetched.rows[keys[1]]) == 5
+    for key in keys:
+        assert sorted(fetched.rows[key]) == sorted(expected.rows[key])
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -6,6 +6,7 @@ import pytest
 
 from bestbefore.errors import InputError
 from bestbefore.service import ClientSettings
+from bestbefore.service.auth import basic
 
 URL = "http://127.0.0.1:7878/query"
 
@@ -39,7 +40,18 @@ def test_the_defaults_suit_a_public_endpoint():
         ({"headers": (("X A", "x"),)}, "does not allow"),
         ({"authorization": "a\nb"}, "does not allow"),
         ({"user_agent": "a\nb"}, "does not allow"),
+        ({"secret_headers": (("X-A", "x\ny"),)}, "does not allow"),
+        ({"secret_headers": (("Authorization", "x"),)}, "token_env"),
+        ({"headers": (("X-A", "x"),), "secret_headers": (("x-a", "y"),)}, "set twice"),
+        ({"headers": (("Accept-Encoding", "br"),)}, "cannot be set"),
+        ({"method": "put"}, "one of post, get, post-direct"),
+        ({"circuit_failures": 0}, "at least 1"),
+        ({"circuit_wait_s": 0}, "must be waiting times"),
+        ({"circuit_wait_s": 9, "circuit_longest_wait_s": 8}, "the first the shorter one"),
+        ({"requests_per_second": 0}, "is no pace"),
+        ({"requests_per_second": float("inf")}, "is no pace"),
         ({"endpoint": "http://u:p@host/", "authorization": "x"}, "keep one"),
+        ({"endpoint": "http://u%3Au:p@host/"}, "holds a colon"),
     ],
 )
 def test_wrong_settings_say_why(wrong, part):
@@ -84,3 +96,19 @@ def test_authorization_is_not_in_the_repr():
     assert "abc.def" not in repr(settings)
     assert settings.redact("token abc.def, header Bearer abc.def") == "token ***, header ***"
     assert settings.request_headers["Authorization"] == "Bearer abc.def"
+
+
+def test_a_password_is_hidden_in_all_its_forms():
+    settings = ClientSettings(URL, authorization=basic("me", "pass/word"))
+    coded = b64encode(b"me:pass/word").decode()
+    assert settings.request_headers["Authorization"] == f"Basic {coded}"
+    echo = f"no {coded} me:pass/word pass/word pass%2Fword"
+    assert settings.redact(echo) == "no *** *** *** ***"
+    assert ClientSettings(URL, authorization="Basic ???").redact("a ??? b") == "a *** b"
+
+
+def test_secret_headers_are_hidden_however_short():
+    settings = ClientSettings(URL, headers=(("X-A", "on"),), secret_headers=(("X-B", "s3c"),))
+    assert settings.request_headers["X-B"] == "s3c"
+    assert "s3c" not in repr(settings)
+    assert settings.redact("on s3c") == "on ***"

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from bestbefore.service.endpoint import Gate, backoff_s, retry_after_s
-from bestbefore.service.reply import NoAnswerError
+from bestbefore.service.gate import Gate, backoff_s, retry_after_s
+from bestbefore.service.no_answer import NoAnswerError
 
 NOON_MS = 1_700_049_600_000  # Wed, 15 Nov 2023 12:00:00 GMT
 

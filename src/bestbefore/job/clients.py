@@ -1,0 +1,91 @@
+"""The settings of a SPARQL client in a job file: the endpoint, its limits, and who asks."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from bestbefore.errors import InputError, JobError
+from bestbefore.job.sections import Section
+from bestbefore.service import ClientSettings
+from bestbefore.service.auth import basic, bearer
+from bestbefore.service.settings import METHODS
+
+_NUMBERS = (
+    "units_per_request",
+    "connections",
+    "attempts",
+    "page_rows",
+    "max_rows",
+    "max_response_bytes",
+    "circuit_failures",
+)
+_DURATIONS = ("timeout", "load_timeout", "max_retry_after", "circuit_wait", "circuit_longest_wait")
+_LISTS = ("allow_hosts", "allow_addresses")
+_HEADERS, _SECRET_HEADERS = "headers", "secret_headers"
+
+
+def read_client(section: Section, *, endpoint: str, base: Path) -> ClientSettings:
+    """The client of a section `[services.NAME]`; `endpoint` is where it asks by default."""
+    given: dict[str, Any] = {
+        "endpoint": section.text("endpoint", endpoint),
+        "method": section.choice("method", METHODS),
+        "authorization": _authorization(section, base),
+        "headers": _headers(section),
+        "secret_headers": _secret_headers(section, base),
+    }
+    numbers = {key: section.optional_integer(key) for key in _NUMBERS}
+    given |= {key: number for key, number in numbers.items() if number is not None}
+    for key in _DURATIONS:
+        if (duration := section.duration_ms(key, None)) is not None:
+            given[f"{key}_s"] = duration / 1000
+    given |= {key: names for key in _LISTS if (names := section.texts(key)) is not None}
+    if agent := section.text("user_agent"):
+        given["user_agent"] = agent
+    try:
+        return ClientSettings(**given)
+    except InputError as error:
+        raise JobError(f"[{section.name}]: {error}") from None
+
+
+def _authorization(section: Section, base: Path) -> str | None:
+    """The Authorization header: a token, or a user with a password."""
+    token = section.secret_of("token_env", "token_file", base)
+    user = section.text("user")
+    password = section.secret_of("password_env", "password_file", base)
+    if (user is None) != (password is None):
+        raise JobError(
+            f"[{section.name}] needs user and a password (password_env or password_file) together"
+        )
+    if user is None or password is None:
+        return None if token is None else bearer(token)
+    if token is not None:
+        raise JobError(f"[{section.name}] has a token and a user; keep one of them")
+    try:
+        return basic(user, password)
+    except InputError as error:
+        raise JobError(f"{section.name}.user: {error}") from None
+
+
+def _headers(section: Section) -> tuple[tuple[str, str], ...]:
+    headers = section.table_of(_HEADERS) or {}
+    for name, value in headers.items():
+        if not isinstance(value, str):
+            raise JobError(f"{section.name}.{_HEADERS}.{name} = {value!r}: it must be a string")
+    return tuple(headers.items())
+
+
+def _secret_headers(section: Section, base: Path) -> tuple[tuple[str, str], ...]:
+    tables: Mapping[str, Any] = section.table_of(_SECRET_HEADERS) or {}
+    headers = []
+    for name, table in tables.items():
+        where = f"{section.name}.{_SECRET_HEADERS}.{name}"
+        if not isinstance(table, dict):
+            # What stands there may be the secret itself.
+            raise JobError(f'{where}: write {{ env = "VARIABLE" }} or {{ file = "path" }}')
+        entry = Section(where, table)
+        value = entry.secret_of("env", "file", base)
+        entry.finish()
+        if value is None:
+            raise JobError(f'{where} is empty: write {{ env = "VARIABLE" }} or {{ file = "path" }}')
+        headers.append((name, value))
+    return tuple(headers)

@@ -1,0 +1,72 @@
+"""The pace of requests: never more in any second than a provider allows."""
+
+import asyncio
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+from bestbefore.service.gate import Sleep
+from bestbefore.time import Clock
+
+# Requests do not arrive as evenly as they leave, and it is at the other end that they are counted.
+_MARGIN_MS = 20
+
+
+class Pacer:
+    """So many turns in any sliding second, or one in so many seconds if the rate is below one.
+
+    A turn comes back a second after its request was sent, and not after it was granted: the first
+    request over a new connection leaves later than those that follow it. A process before this one
+    may have sent just before it ended, so all turns count as used at the start.
+    """
+
+    def __init__(self, per_second: float | None, clock: Clock, sleep: Sleep) -> None:
+        self._clock, self._sleep = clock, sleep
+        second_ms = 1000 / min(per_second or 1, 1)
+        self._period_ms = second_ms + _MARGIN_MS
+        self._unlimited = per_second is None
+        self._last_used_ms = [float(clock())] * int(max(per_second or 1, 1))
+        heapify(self._last_used_ms)
+        self._returned = asyncio.Event()
+
+    async def turn(self) -> "Turn":
+        """Wait for a turn."""
+        if self._unlimited:
+            return Turn(None, 0.0)
+        while True:
+            while not self._last_used_ms:
+                self._returned.clear()
+                await self._returned.wait()
+            wait_ms = self._last_used_ms[0] + self._period_ms - self._clock()
+            if wait_ms <= 0:
+                return Turn(self, heappop(self._last_used_ms))
+            await self._sleep(wait_ms / 1000)
+
+    def used(self) -> None:
+        """Take a turn back that was used just now."""
+        self.take_back(float(self._clock()))
+
+    def take_back(self, last_used_ms: float) -> None:
+        """Take a turn back that was last used at a moment."""
+        heappush(self._last_used_ms, last_used_ms)
+        self._returned.set()
+
+
+@dataclass(slots=True)
+class Turn:
+    """The right to send one request; it is used or given back once, whatever is called later."""
+
+    _pacer: Pacer | None
+    _last_used_ms: float
+    _over: bool = field(default=False)
+
+    def use(self) -> None:
+        """Say that the request is being sent at this moment."""
+        if self._pacer is not None and not self._over:
+            self._pacer.used()
+        self._over = True
+
+    def give_back(self) -> None:
+        """Say that nothing is going to be sent."""
+        if self._pacer is not None and not self._over:
+            self._pacer.take_back(self._last_used_ms)
+        self._over = True
