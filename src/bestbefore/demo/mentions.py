@@ -14,7 +14,7 @@ from bestbefore.time import Clock, wall_clock_ms
 MENTIONED_IN = f"{VOCABULARY}isMentionedIn"
 _ZIPF = 0.5
 # A user is in the news for some seconds, and then again after a while.
-_NEWS_MS, _CYCLE_MS = 2_000, 40_000
+_NEWS_MS, _CYCLE_MS = 8_000, 40_000
 _SLOT_MS = 250
 _EVERY_MS = 250
 # Just after the whole quarter of a second, so that a window's last elements are in the file.

@@ -15,13 +15,15 @@ from bestbefore.demo.scores import Score
 _BAR = 15
 _EIGHTHS = " ▏▎▍▌▋▊▉"
 _HEAD = (
-    f"  {'time':>5}  {'answers':>7}  {'refreshed':>9}  {'requests':>8}  {'estimated':>9}"
+    f"  {'time':>5}  {'answers':>7}  {'complete':>8}  {'requests':>8}  {'estimated':>9}"
     f"  {'true freshness':<{_BAR + 5}}  {'latency':>7}"
 )
 
 CAPTION = (
     "True freshness: the share of answer rows that agree with the endpoint when the answer is "
-    "written. Latency: from the close of a window, for which the estimate is made, to then."
+    "written, for which the estimate is made. Complete: the share of mentions whose user the view "
+    "holds. Latency: from the close of a window to its answer. All but the first evaluation, which "
+    "fills the view."
 )
 
 
@@ -73,9 +75,9 @@ def heading(console: Console, contender: Contender, *, number: int, of: int) -> 
 def evaluation_line(evaluation: Evaluation, colour: str) -> Text:
     """One evaluation of a run."""
     record, truth = evaluation.quality, evaluation.true_freshness
-    refreshed = f"{record.refreshed}/{record.budget}"
     line = Text.assemble(
-        f"  {f'{evaluation.offset_s:+.0f} s':>5}  {record.answers:>7}  {refreshed:>9}"
+        f"  {f'{evaluation.offset_s:+.0f} s':>5}  {record.answers:>7}"
+        f"  {percent(record.completeness):>8}"
         f"  {record.requests:>8}  {percent(record.estimated_freshness):>9}  {percent(truth):>4} ",
         (bar(truth or 0.0), colour),
         f"  {f'{evaluation.latency_s:.1f} s':>7}",
@@ -102,8 +104,8 @@ def comparison(scores: Sequence[Score]) -> Table:
 _FIGURES: dict[str, Callable[[Score], str]] = {
     "true\nfreshness": lambda score: percent(score.freshness),
     "esti-\nmated": lambda score: percent(score.estimated),
+    "com-\nplete": lambda score: percent(score.completeness),
     "requests/\nevaluation": lambda score: f"{score.requests_each:.0f}",
-    "requests": lambda score: f"{score.requests:,}",
     "latency": lambda score: f"{score.latency_s:.1f} s",
     "endpoint\nwait": lambda score: f"{score.service_s:.2f} s",
 }

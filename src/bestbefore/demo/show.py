@@ -20,7 +20,7 @@ from bestbefore.demo.world import WorldProcess, running_world
 from bestbefore.errors import WorkError
 from bestbefore.time import monotonic_s
 
-USERS = 400
+USERS = 240
 BUDGET = 16
 DELAY_MS = 40
 MENTIONS_PER_SECOND = 1_400
@@ -70,7 +70,9 @@ def _set_up(console: Console, spark: Future[SparkSession], world: WorldProcess, 
             ("", f"after {DELAY_MS} ms, as a remote endpoint would"),
             ("stream", f"{MENTIONS_PER_SECOND:,} mentions a second, as RDF in files of JSON lines"),
             ("window", f"the last {WIDTH_S} s, evaluated on Spark every second"),
-            ("budget", f"{BUDGET} refreshes per evaluation, one request each"),
+            ("view", "starts empty; the first evaluation fills it with what its window needs"),
+            ("budget", f"{BUDGET} refreshes per evaluation, one request each; what is missing"),
+            ("", "goes first, then what may be stale"),
         ],
     )  # fmt: skip
     console.print()

@@ -9,27 +9,24 @@ from bestbefore.time import Clock, is_live
 class EventClock:
     """Tells the time of the stream while evaluations run.
 
-    The time of a live stream is that of the clock. In one that is replayed it is the evaluation's
-    time when the batch begins, and passes from there. `writing_ms` is how long it takes from the
-    maintenance to the written answer.
+    The time of a live stream is that of the clock. In one that is replayed no time passes during an
+    evaluation, so that whoever replays it finds the same. `writing_ms` is how long it takes from
+    the maintenance to the written answer.
     """
 
     clock: Clock
-    begun_ms: int
     live: bool
     writing_ms: int = 0
 
     def now_ms(self, t_ms: int) -> int:
         """The time now, during the evaluation at t; never before t."""
-        now_ms = self.clock()
-        return max(t_ms, now_ms if self.live else t_ms + now_ms - self.begun_ms)
+        return max(t_ms, self.clock()) if self.live else t_ms
 
     def written_ms(self, t_ms: int) -> int:
         """When the answer of the evaluation at t will be written, if that is the next thing."""
-        return self.now_ms(t_ms) + self.writing_ms
+        return self.now_ms(t_ms) + self.writing_ms if self.live else t_ms
 
 
 def event_clock(clock: Clock, latest_ms: int, *, writing_ms: int = 0) -> EventClock:
     """The clock of a batch that begins now, whose latest evaluation is at a time of the stream."""
-    begun_ms = clock()
-    return EventClock(clock, begun_ms, is_live(latest_ms, begun_ms), writing_ms)
+    return EventClock(clock, is_live(latest_ms, clock()), writing_ms)

@@ -20,7 +20,7 @@ def test_every_contender_is_a_job_that_can_be_loaded(cast, tmp_path):
         for each in cast
     ]
     assert [job.services[0].policy.name for job in jobs] == ["WST", "WSJ-WBM", "WSJ-RND"]
-    assert [job.services[0].budget for job in jobs] == [0, 16, 400]
+    assert [job.services[0].budget for job in jobs] == [16, 16, 400]
     assert len({job.checkpoint for job in jobs}) == 3
     assert {job.services[0].client.units_per_request for job in jobs} == {1}
 

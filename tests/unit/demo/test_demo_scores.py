@@ -3,12 +3,10 @@ import pytest
 from bestbefore.demo.scores import conclusion, score
 
 
-def test_a_score_sums_up_a_run(cast, make_run):
-    found = score(
-        make_run(
-            cast[1], [0.5, None, 0.7], estimates=[0.6, None, 0.8], requests=16, latency_ms=2000
-        )
-    )
+def test_a_score_sums_up_a_run_after_the_view_was_filled(cast, make_run):
+    truths, estimates = [0.9, 0.5, None, 0.7], [1.0, 0.6, None, 0.8]
+    run = make_run(cast[1], truths, estimates=estimates, requests=16, latency_ms=2000)
+    found = score(run)
     assert found.freshness == pytest.approx(0.6)
     assert found.estimated == pytest.approx(0.7)
     assert (found.requests, found.requests_each) == (48, 16)
