@@ -135,8 +135,12 @@ def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
         "used": _keys(view, outcome.used),
         "came_ms": outcome.came_ms,
         "limits": [outcome.bound_by, dict(outcome.left)],
+        "budget": outcome.budget,
+        "lift": outcome.lift,
         "requests": reply.requests,
         "seconds": reply.seconds,
+        "state": reply.state,
+        "dropped": reply.dropped,
     }
 
 
@@ -149,6 +153,8 @@ def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
         failed=_by_number(view, entry["failed"]),
         requests=entry["requests"],
         seconds=entry["seconds"],
+        state=entry["state"],
+        dropped=entry["dropped"],
     )
     bound_by, left = entry.get("limits", (None, {}))
     return Outcome(
@@ -162,6 +168,8 @@ def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
         used=_numbers(view, entry["used"]),
         bound_by=bound_by,
         left=left,
+        budget=entry["budget"],
+        lift=tuple(entry["lift"]) if entry["lift"] else None,
     )
 
 

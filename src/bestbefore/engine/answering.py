@@ -22,7 +22,7 @@ from bestbefore.engine.schedule import opening
 from bestbefore.engine.served_view import ServedView
 from bestbefore.engine.sinks import LineSink, Sink
 from bestbefore.job import Job
-from bestbefore.maintenance import Outcome, event_clock
+from bestbefore.maintenance import EventClock, Outcome, event_clock
 from bestbefore.query import OutputOperator
 from bestbefore.query.algebra import Construct, PathPattern, expressions_of, walk
 from bestbefore.query.expressions import is_repeatable
@@ -89,6 +89,7 @@ class Answering:
 
         With `few` elements one task goes through them. The session knows those that are numbered.
         """
+        clock = self._event_clock(due)
         compiled = self._compiled(spark, due.instants, few=few)
         statistics = None
         if few and self._plannable:
@@ -99,7 +100,7 @@ class Answering:
             bind = partial(self._bind, views, buffer, opening(self.job, state), few=few)
             if statistics is None:
                 statistics = self._statistics(views, buffer, bind, few=few)
-            given, outcomes = self._maintain(statistics, due, state, compiled)
+            given, outcomes = self._maintain(statistics, due, state, compiled, clock=clock)
             maintained_ms = self.clock()
             figures = self._by_plan(views, given, state.batch, few=few)
             if figures is None:
@@ -110,7 +111,12 @@ class Answering:
                     figures = self._write(views, state.batch, few=few)
         # It is likely to take as long the next time.
         self._took["writing"] = max(0, self.clock() - maintained_ms)
-        return self._qualities(figures, due, given, outcomes), outcomes
+        return self._qualities(figures, due, given, outcomes, clock=clock), outcomes
+
+    def _event_clock(self, due: Due) -> EventClock:
+        """The clock of the stream during a batch."""
+        latest_ms = due.timeline.at(due.last)
+        return event_clock(self.clock, latest_ms, writing_ms=self._took.get("writing", 0))
 
     def _bind(self, views: ViewJobs, buffer: Buffer, opening_ms: int | None, *, few: bool) -> None:
         """Let the session know the elements as temporary views, in place of the inbox's tables."""
@@ -215,7 +221,13 @@ class Answering:
             rows.unpersist()
 
     def _maintain(
-        self, collected: pa.Table, due: Due, state: State, compiled: CompiledQuery
+        self,
+        collected: pa.Table,
+        due: Due,
+        state: State,
+        compiled: CompiledQuery,
+        *,
+        clock: EventClock,
     ) -> tuple[Given, Outcomes]:
         """Choose the evaluations that are answered, and maintain the view of each service."""
         statistics = split_statistics(collected, self.job.plan)
@@ -225,8 +237,6 @@ class Answering:
             due.timeline,
             found=statistics.reported,
         )
-        writing_ms = self._took.get("writing", 0)
-        clock = event_clock(self.clock, due.timeline.at(due.last), writing_ms=writing_ms)
         done = [
             served.maintain(
                 state.batch,
@@ -266,7 +276,13 @@ class Answering:
         return {row[EVALUATION]: row.asDict() for row in observation.get["figures"]}
 
     def _qualities(
-        self, figures: dict[int, dict[str, Any]], due: Due, given: Given, outcomes: Outcomes
+        self,
+        figures: dict[int, dict[str, Any]],
+        due: Due,
+        given: Given,
+        outcomes: Outcomes,
+        *,
+        clock: EventClock,
     ) -> list[Quality]:
         records = []
         for number, evaluation in enumerate(given.evaluations):
@@ -277,6 +293,7 @@ class Answering:
                 rows=figures[evaluation]["count"],
                 fresh=figures[evaluation][FRESH],
                 written_ms=self.clock(),
+                took_ms=clock.spent_ms(due.timeline.at(evaluation)),
             )
             services = zip(self.served, outcomes, strict=True)
             done = [(served.job, of_service[number]) for served, of_service in services]

@@ -2,12 +2,16 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from bestbefore.engine.alerts import Alert, deadline_alert, freshness_alert
 from bestbefore.job import ServiceSettings
-from bestbefore.maintenance import Outcome
+from bestbefore.job.job import NO_QOS
+from bestbefore.maintenance import Outcome, Reply
+
+_STATES = ("ok", "degraded", "waiting", "failed", "open", "unreachable")
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,9 @@ class Quality:
     missing: int = 0
     saved: int = 0
     sets: Mapping[str, int] = field(default_factory=dict)
+    service_state: str = "ok"
+    dropped: int = 0
+    alerts: tuple[Alert, ...] = ()
     limits: Mapping[str, Any] = field(default_factory=dict)
     elements: int = 0
     late: int = 0
@@ -71,6 +78,7 @@ class Answer:
     rows: int
     fresh: float | None
     written_ms: int
+    took_ms: int = 0
 
 
 def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome]]) -> Quality:
@@ -94,13 +102,16 @@ def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome
         estimated_freshness=None if answer.fresh is None else round(answer.fresh, 6),
         completeness=min((share for share in shares if share is not None), default=None),
         candidates=sum(outcome.candidates for outcome in outcomes),
-        budget=sum(job.budget for job, _ in services),
+        budget=sum(outcome.budget for outcome in outcomes),
         elected=sum(len(outcome.elected) for outcome in outcomes),
         refreshed=sum(len(reply.answered) for reply in replies),
         changed=sum(outcome.changed for outcome in outcomes),
         failed=sum(len(reply.failed) for reply in replies),
         requests=sum(reply.requests for reply in replies),
         service_status=f"failed: {'; '.join(reasons)}" if reasons else "ok",
+        service_state=_worst(replies),
+        dropped=sum(reply.dropped for reply in replies),
+        alerts=tuple(_alerts(answer, services)),
         service_s=round(sum(reply.seconds for reply in replies), 4),
         answered_ms=answer.written_ms,
         batch=0,
@@ -113,6 +124,21 @@ def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome
         sets=dict(sets),
         limits=_limits(outcomes),
     )
+
+
+def _worst(replies: Sequence[Reply]) -> str:
+    """How the worst of the services was found."""
+    return max((reply.state for reply in replies), key=_STATES.index, default=_STATES[0])
+
+
+def _alerts(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome]]) -> Iterator[Alert]:
+    """The promises that the answer does not keep."""
+    for service, outcome in services:
+        if alert := freshness_alert(service, outcome):
+            yield alert
+    qos = services[0][0].qos if services else NO_QOS
+    if alert := deadline_alert(qos, [outcome for _, outcome in services], answer.took_ms):
+        yield alert
 
 
 def _limits(outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from bestbefore.arrays import Integers, Scores
 from bestbefore.checkpoint import DurableLedger, Journal, save_snapshot
 from bestbefore.checkpoint.ledger import close_evaluations
 from bestbefore.checkpoint.state import State, ViewState, batch_name
+from bestbefore.engine.deadline import Deadline, RequestPace
 from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
 from bestbefore.engine.limited_service import LimitedService, load_requests
 from bestbefore.engine.view_start import change_intervals, open_view
@@ -18,6 +19,7 @@ from bestbefore.job import ServiceSettings
 from bestbefore.limits import RequestAccount, RequestLedger
 from bestbefore.maintenance import EventClock, Moment, Outcome, Reply, Situation, maintain
 from bestbefore.service import Service
+from bestbefore.service.kinds import fetch_within
 from bestbefore.spark.columns import EVALUATION, FRESH, column_of
 from bestbefore.storage import Storage, StorageFolder
 from bestbefore.time import Clock
@@ -36,11 +38,14 @@ class ServiceSource:
     view: LocalView
     service: Service
     intervals: ChangeIntervals
+    pace: RequestPace
+    deadline: Deadline
 
     def fetch(self, units: Integers) -> Reply:
         """Ask the service for units by their keys."""
         keys = {self.view.keys[unit]: unit for unit in units.tolist()}
-        fetched = self.service.fetch(list(keys))
+        fetched = fetch_within(self.service, list(keys), deadline_s=self.deadline.left_s())
+        self.pace.note(fetched)
         rows = {key: rows for key, rows in fetched.rows.items() if key in keys}
         stated = self.intervals.stated(chain.from_iterable(rows.values()))
         unsent = [unit for key, unit in keys.items() if key in fetched.unsent]
@@ -58,6 +63,8 @@ class ServiceSource:
             unsent=np.array(unsent, dtype=np.int64),
             requests=fetched.requests,
             seconds=fetched.seconds,
+            state=fetched.state,
+            dropped=fetched.unasked + fetched.invalid,
         )  # fmt: skip
 
 
@@ -99,6 +106,7 @@ class ServedView:
     storage: Storage
     opened: ViewState
     account: RequestAccount = field(default_factory=RequestAccount)
+    pace: RequestPace = field(default_factory=RequestPace)
 
     def maintain(
         self,
@@ -112,16 +120,17 @@ class ServedView:
     ) -> tuple[pa.Table, list[Outcome]]:
         """Maintain the view for the due evaluations in order, and cut the slice of each."""
         needed = self._needed(statistics)
-        source = ServiceSource(self.view, self.service, change_intervals(self.job))
+        intervals = change_intervals(self.job)
         ledger = DurableLedger(self.storage, batch, self.view, self.account)
         slices, outcomes = Slices(), list[Outcome]()
         for evaluation in evaluations:
+            deadline = Deadline(self.job.qos.deadline_ms, clock, timeline.at(evaluation))
             outcome = maintain(
                 self.job.policy,
                 self.view,
                 needed.needs(evaluation),
-                self._situation(evaluation, timeline, state, clock),
-                source=source,
+                self._situation(evaluation, timeline, state, deadline),
+                source=ServiceSource(self.view, self.service, intervals, self.pace, deadline),
                 ledger=ledger,
             )
             state = _after(state, outcome)
@@ -135,14 +144,16 @@ class ServedView:
         )
 
     def _situation(
-        self, evaluation: int, timeline: Timeline, state: ViewState, clock: EventClock
+        self, evaluation: int, timeline: Timeline, state: ViewState, deadline: Deadline
     ) -> Situation:
         job, threshold = self.job, self.job.threshold
         moment = _moment(evaluation, timeline, job)
+        left_s = deadline.left_s()
+        fitting = None if left_s is None else self.pace.fitting(left_s, job)
         bounded = job.view.capacity is not None or not job.view.fill
         return Situation(
             moment,
-            job.budget,
+            job.budget if fitting is None else min(job.budget, fitting),
             threshold=threshold.number if threshold else None,
             capacity=job.view.capacity,
             saved=state.saved,
@@ -151,7 +162,9 @@ class ServedView:
             fill=job.fills_first,
             start=max(0, job.start - state.started),
             keep_ms=None if bounded else job.view.keep_windows * moment.slide_ms,
-            clock=clock,
+            uncached=job.view.mode == "none",
+            freshness=job.qos.freshness,
+            clock=deadline.clock,
         )
 
     def settle(self, batch: int, state: ViewState, outcomes: Sequence[Outcome]) -> ViewState:

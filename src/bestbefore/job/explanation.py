@@ -3,7 +3,7 @@
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
-from bestbefore.job.job import Job, ServiceSettings, listed
+from bestbefore.job.job import UNLIMITED, Job, Qos, ServiceSettings, listed
 from bestbefore.maintenance.replacement import Replacement, replacements
 from bestbefore.query import describe_algebra, parse_query, print_query
 from bestbefore.query.algebra import Join, Pattern, Union, Variable, Window, children
@@ -65,12 +65,24 @@ def _row_mappings(job: Job) -> Sections:
 def _service_settings(service: ServiceSettings) -> list[str]:
     return [
         f"policy.name = {service.policy.name}",
-        f"budget.refreshes = {service.budget}",
+        f"budget.refreshes = {_budget(service)}",
+        f"budget.start = {service.start}",
+        *_qos(service.qos),
         f"policy.seed = {service.seed}",
         *_settings("client", service.client),
         *_settings("view", service.view),
         *_limits(service),
     ]
+
+
+def _qos(qos: Qos) -> list[str]:
+    """What is promised, if anything is."""
+    lines = []
+    if qos.freshness is not None:
+        lines.append(f"qos.freshness = {qos.freshness}")
+    if qos.deadline_ms is not None:
+        lines.append(f"qos.deadline = {format_duration(qos.deadline_ms)}")
+    return lines
 
 
 def _limits(service: ServiceSettings) -> list[str]:
@@ -94,13 +106,32 @@ def _maintenance(service: ServiceSettings) -> list[str]:
             f"{horizon * budget} saved for later, {(horizon - 1) * budget} borrowed from it"
         )
     else:
-        lines.append(f"allocation: fixed, {service.budget} refreshes at each evaluation")
-    if service.view.capacity is None:
-        lines.append("capacity: none; the view starts with all that the service has")
-    else:
-        lines.append(f"capacity: {service.view.capacity} units; the view starts empty")
+        lines.append(f"allocation: fixed, {_budget(service)} refreshes at each evaluation")
+    if service.start:
+        lines.append(f"allocation: {service.start} more, once, to fill the view")
+    lines.append(_view_start(service))
+    if service.view.capacity is not None:
         lines.append(f"replacement: {_replacement(policy.replacement)}")
     return lines + _thresholds(service)
+
+
+def _budget(service: ServiceSettings) -> str:
+    return "as many" if service.budget == UNLIMITED else str(service.budget)
+
+
+def _view_start(service: ServiceSettings) -> str:
+    """How the view comes to have what it has, and what bounds it."""
+    view = service.view
+    if view.mode == "none":
+        return "view: none; every evaluation asks for all that its window needs"
+    if view.capacity is not None:
+        return f"capacity: {view.capacity} units; the view starts empty"
+    if not view.fill:
+        return "capacity: none; the view starts with all that the service has"
+    return (
+        "capacity: none; the view is filled with what windows need, and lets go of what none of "
+        f"the last {view.keep_windows} needed"
+    )
 
 
 def _units(service: ServiceSettings) -> str:

@@ -36,7 +36,8 @@ class ViewSettings:
     """The local view: its units, how many it may hold, and where their change intervals come from.
 
     With `fill` it starts empty, and is filled with what windows need; units that none of the last
-    `keep_windows` needed leave. Without, all that the service has is loaded before. Units are
+    `keep_windows` needed leave. Without, all that the service has is loaded before. By its `mode`
+    it is maintained, filled but never refreshed, or not kept beyond an evaluation. Units are
     named by the variables of the refresh key; without one, by the join key. Plain numbers from the
     service are seconds unless a unit is given; in a file its header says what they are.
     """
@@ -45,6 +46,7 @@ class ViewSettings:
     capacity: int | None = None
     fill: bool = True
     keep_windows: int = 100
+    mode: Literal["maintained", "frozen", "none"] = "maintained"
     change_interval_ms: int | None = None
     learned: bool = False
     interval_variable: str | None = None
@@ -65,6 +67,19 @@ class SinkSettings:
 
 
 @dataclass(frozen=True)
+class Qos:
+    """What a job promises: the freshness α of its answers, and the time ρ until they are there."""
+
+    freshness: float | None = None
+    deadline_ms: int | None = None
+
+
+NO_QOS = Qos()
+UNLIMITED = 2**31 - 1
+"""The budget of a job that states what it wants, and not what it spends."""
+
+
+@dataclass(frozen=True)
 class ServiceSettings:
     """A SERVICE of the query: who answers it within which limits, its policy and its local view.
 
@@ -81,6 +96,7 @@ class ServiceSettings:
     view: ViewSettings
     seed: int = 0
     start: int = 0
+    qos: Qos = NO_QOS
     limits: Limits = NO_LIMITS
     ledger: str | None = None
 

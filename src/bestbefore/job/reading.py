@@ -47,7 +47,6 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     _check_windows(query_plan)
     streams = tuple(dict.fromkeys(iri for window in query.windows for iri in window.streams))
     checkpoint_section = _section(tables, "checkpoint")
-    _section(tables, "qos").finish()
     job = Job(
         query=query,
         plan=query_plan,

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from bestbefore.errors import JobError, nearest
 from bestbefore.job.clients import read_client
-from bestbefore.job.job import ServiceSettings, ViewSettings, listed
+from bestbefore.job.job import NO_QOS, UNLIMITED, Qos, ServiceSettings, ViewSettings, listed
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.service_limits import read_limits
-from bestbefore.maintenance import Need, resolve_policy
+from bestbefore.maintenance import Need, Policy, resolve_policy
 from bestbefore.query import CountWindow, QueryPlan, ServicePlan
 from bestbefore.query.scope import certain_variables
 from bestbefore.rdf.iris import is_absolute_iri
@@ -24,6 +24,8 @@ OWN_SECTIONS = ("budget", "policy", "view")
 _LIMITS = "limits"
 _LEARNED = "learned"
 _ON_DEMAND, _AT_START = "on-demand", "start"
+_MAINTAINED: Literal["maintained"] = "maintained"
+_MODES: tuple[Literal["maintained", "frozen", "none"], ...] = (_MAINTAINED, "frozen", "none")
 
 
 def read_services(
@@ -33,13 +35,38 @@ def read_services(
     iris = list(dict.fromkeys(service.iri for service in plan.services))
     sections = sections_for(tables, "services", iris)
     shared = {name: Section(name, tables.get(name, {})) for name in OWN_SECTIONS}
+    qos = _qos(Section("qos", tables.get("qos", {})))
     services = tuple(
-        _service(clause, sections[clause.iri], shared, plan=plan, base=base)
+        replace(_service(clause, sections[clause.iri], shared, plan=plan, base=base), qos=qos)
         for clause in plan.services
     )
+    if qos != NO_QOS:
+        services = tuple(_without_budget(service, sections, shared) for service in services)
     for section in sections.values():
         section.finish()
     return tuple(_paced(service, services) for service in services)
+
+
+def _qos(section: Section) -> Qos:
+    """What the job promises."""
+    deadline_ms = section.duration_ms("deadline", None)
+    if deadline_ms == 0:
+        raise JobError("qos.deadline = 0 can be kept by no answer; write for example '2s'")
+    freshness = section.value("freshness")
+    number = isinstance(freshness, (int, float)) and not isinstance(freshness, bool)
+    if freshness is not None and not (number and 0 < freshness <= 1):
+        raise JobError(f"qos.freshness = {freshness!r}: it must be a share such as 0.9")
+    section.finish()
+    return Qos(None if freshness is None else float(freshness), deadline_ms)
+
+
+def _without_budget(
+    service: ServiceSettings, sections: Mapping[str, Section], shared: Mapping[str, Section]
+) -> ServiceSettings:
+    """Who promises freshness or speed spends what that takes, unless a budget is stated."""
+    own = sections[service.plan.iri].table.get("budget", {})
+    stated = "refreshes" in own or "refreshes" in shared["budget"].table
+    return service if stated else replace(service, budget=UNLIMITED)
 
 
 def _paced(service: ServiceSettings, services: Sequence[ServiceSettings]) -> ServiceSettings:
@@ -77,7 +104,7 @@ def _service(
         client=_client(section, clause, base),
         budget=own["budget"].integer("refreshes", 10),
         start=own["budget"].integer("start", 0),
-        policy=resolve_policy(own["policy"].text("name", "WSJ-WBM") or ""),
+        policy=_policy(own["policy"], own["view"]),
         seed=own["policy"].integer("seed", 0),
         view=_view(own["view"], clause, base),
         limits=limits,
@@ -136,6 +163,7 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
         refresh_key=refresh_key,
         capacity=section.optional_integer("capacity"),
         fill=_fill(section, linked=refresh_key is not None),
+        mode=section.choice("mode", _MODES),
         keep_windows=section.integer("keep_windows", 100, least=1),
         change_interval_ms=None if learned else section.duration_ms("change_interval", None),
         learned=learned,
@@ -144,6 +172,18 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
         interval_file=located(base, section.text("interval_file")),
         interval_unit_ms=_UNITS[unit] if section.text("interval_unit") else None,
     )
+
+
+def _policy(section: Section, view: Section) -> Policy:
+    """The policy; a view that is not maintained has none."""
+    if view.choice("mode", _MODES) == _MAINTAINED:
+        return resolve_policy(section.text("name", "WSJ-WBM") or "")
+    if (name := section.text("name", "WST")) != "WST":
+        raise JobError(
+            f"view.mode = {view.text('mode')!r} maintains nothing, and policy.name = {name!r} says "
+            "how: leave one of them out"
+        )
+    return resolve_policy("WST")
 
 
 def _fill(section: Section, *, linked: bool) -> bool:

@@ -1,6 +1,6 @@
 """The election: propose, rank, elect, and make room."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -13,17 +13,22 @@ from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.proposers import Offer
 from bestbefore.maintenance.rankers import NEVER, Scorer, elects, scores
 from bestbefore.maintenance.rankers.ranker import elect_highest
+from bestbefore.maintenance.wanted import Lift, Wanted, cheapest_lift
 from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.view.units import Units
 
 
 @dataclass(frozen=True, slots=True)
 class Election:
-    """The candidate set C, the elected set E ⊆ C and the units that leave for it, as numbers."""
+    """The candidate set C, the elected set E ⊆ C and the units that leave for it, as numbers.
+
+    Where a freshness is wanted, `lift` is what it would take.
+    """
 
     candidates: Integers
     elected: Integers
     evicted: Integers
+    lift: Lift | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +39,10 @@ class Situation:
     that of the query's FILTER, `capacity` the most units that the view may hold, `saved` the budget
     that flexible allocation has left from before, `oracle` the truth where it is known. With `fill`
     what the window needs and the view lacks goes first, whoever proposes; `start` more than the
-    budget may be spent on it, and units that nobody needed for `keep_ms` leave. Without a `clock`
-    no time passes during an evaluation.
+    budget may be spent on it, and units that nobody needed for `keep_ms` leave. `uncached` asks for
+    all that the window needs, whatever the budget, and keeps nothing. `freshness` is the α that is
+    wanted, which no more than the budget is spent for. Without a `clock` no time passes during an
+    evaluation.
     """
 
     moment: Moment
@@ -49,6 +56,8 @@ class Situation:
     fill: bool = False
     start: int = 0
     keep_ms: int | None = None
+    uncached: bool = False
+    freshness: float | None = None
     clock: EventClock | None = None
 
     @property
@@ -62,6 +71,13 @@ class Situation:
         """The time of the stream when the answer will be written."""
         t_ms = self.moment.t_ms
         return t_ms if self.clock is None else self.clock.written_ms(t_ms)
+
+    @property
+    def wanted(self) -> Wanted | None:
+        """The freshness that is wanted, and when."""
+        if self.freshness is None:
+            return None
+        return Wanted(self.freshness, self.written_ms, self.written_ms - self.now_ms)
 
     def rng(self) -> np.random.Generator:
         """The random generator of this evaluation, the same however often it is repeated."""
@@ -78,6 +94,18 @@ def elect(
 ) -> Election:
     """Elect at most γ units for a refresh now; with FBA, more if it was saved or can be."""
     step = _Step(policy, units, window, situation, rng)
+    if situation.uncached:
+        everything = step.everything()
+        return Election(everything, everything, everything[:0])
+    lift = step.lift()
+    if lift is not None and lift.enough and len(lift.units) <= situation.budget + situation.start:
+        return replace(step.with_room(window.unit, lift.units), lift=lift)
+    return replace(_elect(step), lift=lift)
+
+
+def _elect(step: "_Step") -> Election:
+    """What the policy elects."""
+    policy, window, situation = step.policy, step.window, step.situation
     missing = step.missing()
     tiers = step.propose()
     candidates = tiers[0] if len(tiers) == 1 else np.concatenate([window.unit[:0], *tiers])
@@ -115,6 +143,21 @@ class _Step:
         if self.situation.fill:
             tiers = tuple(tier[self.units.held[tier]] for tier in tiers)
         return tuple(self._ready(tier) for tier in tiers)
+
+    def everything(self) -> Integers:
+        """All units that the window needs and that need not wait."""
+        return self._ready(self.window.unit)
+
+    def lift(self) -> Lift | None:
+        """What it takes to reach the freshness that is wanted, if one is."""
+        wanted = self.situation.wanted
+        if wanted is None:
+            return None
+        unit = self.window.unit
+        ready = self.units.retry_at[unit] <= self.situation.evaluation
+        if not self.situation.fill and not self.policy.fetches_missing:
+            ready &= self.units.held[unit]
+        return cheapest_lift(self.units, self.window, ready, wanted)
 
     def missing(self) -> Integers:
         """The units to fill the view with: those that the window needs and the view lacks."""

@@ -15,12 +15,17 @@ class EventClock:
     """
 
     clock: Clock
+    begun_ms: int
     live: bool
     writing_ms: int = 0
 
     def now_ms(self, t_ms: int) -> int:
         """The time now, during the evaluation at t; never before t."""
         return max(t_ms, self.clock()) if self.live else t_ms
+
+    def spent_ms(self, t_ms: int) -> int:
+        """How long the answer of the evaluation at t has been waited for."""
+        return max(0, self.clock() - (t_ms if self.live else self.begun_ms))
 
     def written_ms(self, t_ms: int) -> int:
         """When the answer of the evaluation at t will be written, if that is the next thing."""
@@ -29,4 +34,5 @@ class EventClock:
 
 def event_clock(clock: Clock, latest_ms: int, *, writing_ms: int = 0) -> EventClock:
     """The clock of a batch that begins now, whose latest evaluation is at a time of the stream."""
-    return EventClock(clock, is_live(latest_ms, clock()), writing_ms)
+    begun_ms = clock()
+    return EventClock(clock, begun_ms, is_live(latest_ms, begun_ms), writing_ms)

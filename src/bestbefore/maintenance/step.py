@@ -55,7 +55,8 @@ class Reply:
 
     Those for which no request was left are in `unsent` instead. `content` is what there is of the
     answered units, in the view's own form. `stated_ms` are the change intervals that the source
-    states for some units.
+    states for some units; `state` tells how it was found, `dropped` counts rows that it sent and
+    that cannot be used.
     """
 
     answered: Integers = field(default_factory=lambda: NONE)
@@ -65,6 +66,8 @@ class Reply:
     unsent: Integers = field(default_factory=lambda: NONE)
     requests: int = 0
     seconds: float = 0.0
+    state: str = "ok"
+    dropped: int = 0
 
 
 NO_REPLY = Reply()
@@ -85,7 +88,9 @@ class Outcome:
     `elected` are those that the ledger granted; `came_ms` is the time of the stream when the reply
     came; `evicted` left to make room; `used` are those that the window needs and the view then
     holds, noted where a capacity makes it matter. `bound_by` is the limit that kept it from
-    refreshing more, if one did, and `left` the requests that each limit of the service then leaves.
+    refreshing more, if one did, and `left` the requests that each limit of the service then leaves;
+    `budget` is the γ that it had; `lift` how many refreshes a wanted freshness would have taken,
+    and the freshness that no budget could exceed.
     Of what it did: `changed` held units had other content, `waiting` units of the window were no
     candidates (their request failed lately, or can never be sent), `saved` is the budget left for
     later (borrowed, if negative), `started` was spent beyond it to fill the view, `window` is what
@@ -103,6 +108,8 @@ class Outcome:
     used: Integers = field(default_factory=lambda: NONE)
     bound_by: str | None = None
     left: Mapping[str, int] = field(default_factory=dict)
+    budget: int = 0
+    lift: tuple[int, float] | None = None
     changed: int = 0
     waiting: int = 0
     saved: int = 0
@@ -261,6 +268,8 @@ def _refresh(
 ) -> Outcome:
     """Elect, and fetch as many of the best as limits and earlier attempts have left budget for."""
     moment, evaluation = situation.moment, situation.evaluation
+    if situation.uncached:
+        situation = replace(situation, budget=len(window))
     limit = allowance(situation.budget, situation.saved, moment, flexible=policy.flexible)
     limit += situation.start
     affordable = ledger.affordable(evaluation, limit)
@@ -271,7 +280,9 @@ def _refresh(
     reply = source.fetch(elected) if len(elected) else NO_REPLY
     came_ms = situation.now_ms
     evicted, used = NONE, NONE
-    if situation.capacity is not None:
+    if situation.uncached:
+        evicted = np.setdiff1d(np.flatnonzero(view.units.held), reply.answered)
+    elif situation.capacity is not None:
         evicted, used = _room(view.units, window, election, reply, situation.capacity)
     elif situation.keep_ms is not None:
         needed = np.append(window.unit, elected)
@@ -287,7 +298,14 @@ def _refresh(
         used=used,
         bound_by=affordable.bound_by if _binds(affordable, election) else None,
         left=ledger.left(),
+        budget=min(situation.budget, affordable.units),
+        lift=_lift_of(election),
     )
+
+
+def _lift_of(election: Election) -> tuple[int, float] | None:
+    lift = election.lift
+    return None if lift is None else (len(lift.units), round(lift.at_best, 6))
 
 
 def _within(situation: Situation, affordable: Affordable, policy: Policy) -> Situation:

@@ -55,6 +55,11 @@ class WindowUnits:
     def __len__(self) -> int:
         return len(self.unit)
 
+    def freshness(self, fresh: Scores) -> float | None:
+        """The mean over the pairs of rows and mappings; what is unknown is not fresh."""
+        whole = float(self.mappings.sum() + self.unknown)
+        return float(fresh @ self.mappings) / whole if whole else None
+
     def results(self, fresh: Integers) -> Scores:
         """Per unit, the answers over the coming evaluations that it serves if fresh for so many.
 

@@ -11,7 +11,7 @@ import pytest
 from bestbefore.checkpoint.state import State
 from bestbefore.engine.served_view import open_served
 from bestbefore.job import read_job
-from bestbefore.maintenance import event_clock
+from bestbefore.maintenance import EventClock, event_clock
 from bestbefore.storage import LocalStorage
 from bestbefore.windows import Instants, SlidingWindow, Timeline
 from tests.laboratory import loaded
@@ -76,6 +76,8 @@ class Rig:
         default_factory=lambda: State("q", t0_ms=(0,), first_evaluation=1, next_evaluation=1)
     )
     outcomes: list = field(default_factory=list)
+    raw: list = field(default_factory=list)
+    clock: EventClock = field(default_factory=lambda: event_clock(CLOCK, 0))
     clocks: Clocks = field(default_factory=Clocks)
 
     def run(self, events, *, batches, storage=None):
@@ -103,8 +105,9 @@ class Rig:
             counted(events, WINDOW, evaluations, self.job.join_key),
             timeline=Timeline(Instants((WINDOW,))),
             state=before,
-            clock=event_clock(CLOCK, 0),
+            clock=self.clock,
         )
+        self.raw += outcomes
         # Numbers are void once the batch is settled.
         self.outcomes += [told(outcome, self.view.keys) for outcome in outcomes]
         after = self.served.settle(number, before, outcomes)
@@ -156,8 +159,9 @@ def rig(tmp_path):
             "query": {"text": text or query()},
             "streams": {"s": {"source": "dataframe"}},
             "services": {"bkg": service},
-            "budget": {"refreshes": budget, "start": start},
+            "budget": {"start": start, **({} if budget is None else {"refreshes": budget})},
             "policy": {"name": policy},
+            "qos": more.pop("qos", {}),
             "view": loaded(more),
         }
         rows = [(user(n), integer(100 * n)) for n in range(8)] if rows is None else rows

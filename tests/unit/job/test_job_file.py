@@ -205,6 +205,14 @@ def test_contradictions_of_a_client_are_errors_of_the_job(tmp_path, service, mes
             {"view": {"capacity": 9, "fill": "start"}},
             "view.fill = 'start' loads all .* and view.capacity bounds .* leave one of them out",
         ),
+        ({"qos": {"freshness": 90}}, "qos.freshness = 90: it must be a share such as 0.9"),
+        ({"qos": {"freshness": True}}, "qos.freshness = True: it must be a share"),
+        ({"qos": {"deadline": "0s"}}, "qos.deadline = 0 can be kept by no answer"),
+        ({"qos": {"deadlin": "2s"}}, "unknown key qos.deadlin; did you mean 'deadline'"),
+        (
+            {"view": {"mode": "none"}, "policy": {"name": "WSJ-LRU"}},
+            "view.mode = 'none' maintains nothing, and policy.name = 'WSJ-LRU' says how",
+        ),
         ({"view": {"fill": "on demand"}}, "view.fill = 'on demand'; did you mean 'on-demand'"),
         ({"view": {"keep_windows": 0}}, "view.keep_windows = 0: it must be a whole number ≥ 1"),
         ({"budget": {"start": -1}}, "budget.start = -1: it must be a whole number ≥ 0"),
@@ -312,8 +320,18 @@ def test_explain_tells_units_allocation_capacity_replacement_and_threshold():
         "unit: all view rows with the same ?user; one refresh replaces them",
         "join key: ?user, one unit each (1:1)",
         "allocation: fixed, 10 refreshes at each evaluation",
+        (
+            "capacity: none; the view is filled with what windows need, and lets go of what none "
+            "of the last 100 needed"
+        ),
+    ]
+    wanted = maintenance_of(qos={"freshness": 0.9}, view={"fill": "start"}, budget={"start": 9})
+    assert wanted[2:] == [
+        "allocation: fixed, as many refreshes at each evaluation",
+        "allocation: 9 more, once, to fill the view",
         "capacity: none; the view starts with all that the service has",
     ]
+    assert maintenance_of(view={"mode": "none"})[-1].startswith("view: none; every evaluation asks")
     flexible = "allocation: flexible, 10 refreshes per evaluation on average"
     assert maintenance_of(view={"refresh_key": ["followers"]}, policy={"name": "FBA(IBM-BGP)"}) == [
         "unit: all view rows with the same ?followers; one refresh replaces them",

@@ -1,0 +1,55 @@
+"""A wanted freshness α: the cheapest set of units that lifts the estimate to it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bestbefore.arrays import Booleans, Integers
+from bestbefore.maintenance.best_before import fresh_probability
+from bestbefore.maintenance.window_units import WindowUnits
+from bestbefore.view.units import Units
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The freshness α that is wanted when the answer is written, and how long that takes."""
+
+    freshness: float
+    written_ms: int
+    writing_ms: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Lift:
+    """The units to refresh for the wanted freshness, and what refreshing all that can be gives.
+
+    Where α cannot be reached, `units` are all that would help.
+    """
+
+    units: Integers
+    at_best: float
+    enough: bool
+
+
+def cheapest_lift(units: Units, window: WindowUnits, ready: Booleans, wanted: Wanted) -> Lift:
+    """The fewest of the window's `ready` units whose refresh lifts the estimate to α.
+
+    The estimate is the mean over the pairs of a row and a mapping of the probability that the row
+    is fresh; what the view lacks is not. A refresh of unit i adds the pairs of i times what it
+    lifts their probability by, so the fewest units are those that add most.
+    """
+    unit, pairs = window.unit, window.mappings
+    held, interval_ms = units.held[unit], units.interval_ms[unit]
+    before = fresh_probability(units.refreshed_ms[unit], interval_ms, wanted.written_ms) * held
+    after = np.exp(-wanted.writing_ms / interval_ms)
+    gain = np.where(ready, np.maximum(after - before, 0.0), 0.0) * pairs
+    whole = float(pairs.sum() + window.unknown)
+    lacking = wanted.freshness * whole - float(before @ pairs)
+    at_best = (float(before @ pairs) + float(gain.sum())) / whole if whole else 1.0
+    order = np.argsort(-gain, kind="stable")
+    order = order[gain[order] > 0]
+    if lacking <= 0:
+        return Lift(unit[:0], at_best, enough=True)
+    reached = np.cumsum(gain[order])
+    count = int(np.searchsorted(reached, lacking * (1 - 1e-12))) + 1
+    return Lift(unit[order[:count]], at_best, enough=count <= len(order))
