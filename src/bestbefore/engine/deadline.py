@@ -2,6 +2,7 @@
 
 from collections import deque
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 
@@ -25,13 +26,26 @@ class RequestPace:
         elif fetched.rows:
             self._seconds.append(fetched.seconds)
 
+    def seconds_for(self, units: int, job: ServiceSettings) -> float:
+        """How long it takes to fetch units, even by slow requests; 0 if nothing is known."""
+        if not self._seconds:
+            return 0.0
+        requests = ceil(units / job.units_per_request)
+        return ceil(requests / _connections(job)) * self._slow_s()
+
     def fitting(self, left_s: float, job: ServiceSettings) -> int | None:
         """The units that can be fetched in a time, even by slow requests; None if unknown."""
         if not self._seconds:
             return None
-        slow_s = max(float(np.quantile(self._seconds, _SLOW)), 1e-4)
-        connections = job.client.connections if isinstance(job.client, ClientSettings) else 1
-        return max(0, int(left_s / slow_s)) * connections * job.units_per_request
+        rounds = max(0, int(left_s / self._slow_s()))
+        return rounds * _connections(job) * job.units_per_request
+
+    def _slow_s(self) -> float:
+        return max(float(np.quantile(self._seconds, _SLOW)), 1e-4)
+
+
+def _connections(job: ServiceSettings) -> int:
+    return job.client.connections if isinstance(job.client, ClientSettings) else 1
 
 
 @dataclass(frozen=True)

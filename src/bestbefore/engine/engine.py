@@ -210,10 +210,13 @@ class Engine:
                 service = open_service(settings.client, service_pattern(settings))
                 opened.callback(service.close)
             services.append((service, self._requests(settings, storage, opened)))
-        return tuple(
+        served = tuple(
             open_served(settings, service, storage, state, clock=self.clock, requests=requests)
             for settings, (service, requests) in zip(job.services, services, strict=True)
         )
+        for view in served:
+            opened.callback(view.close)
+        return served
 
     def _requests(
         self, service: ServiceSettings, storage: Storage, opened: ExitStack

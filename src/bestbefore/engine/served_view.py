@@ -1,6 +1,6 @@
 """A SERVICE in the engine: its client, its local view, and what keeps both."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -11,14 +11,26 @@ from bestbefore.arrays import Integers, Scores
 from bestbefore.checkpoint import DurableLedger, Journal, save_snapshot
 from bestbefore.checkpoint.ledger import close_evaluations
 from bestbefore.checkpoint.state import State, ViewState, batch_name
+from bestbefore.engine.ahead import Ahead, Plan
 from bestbefore.engine.deadline import Deadline, RequestPace
 from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
 from bestbefore.engine.limited_service import LimitedService, load_requests
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.job import ServiceSettings
 from bestbefore.limits import RequestAccount, RequestLedger
-from bestbefore.maintenance import EventClock, Moment, Outcome, Reply, Situation, maintain
-from bestbefore.service import Service
+from bestbefore.maintenance import (
+    Asked,
+    EventClock,
+    Moment,
+    Outcome,
+    Reply,
+    Situation,
+    elect,
+    lift_of,
+    maintain,
+)
+from bestbefore.rdf.terms import Key
+from bestbefore.service import Fetched, Service
 from bestbefore.service.kinds import fetch_within
 from bestbefore.spark.columns import EVALUATION, FRESH, column_of
 from bestbefore.storage import Storage, StorageFolder
@@ -46,6 +58,10 @@ class ServiceSource:
         keys = {self.view.keys[unit]: unit for unit in units.tolist()}
         fetched = fetch_within(self.service, list(keys), deadline_s=self.deadline.left_s())
         self.pace.note(fetched)
+        return self.reply_of(keys, fetched)
+
+    def reply_of(self, keys: Mapping[Key, int], fetched: Fetched) -> Reply:
+        """What was fetched for keys, as the view keeps it under their numbers."""
         rows = {key: rows for key, rows in fetched.rows.items() if key in keys}
         stated = self.intervals.stated(chain.from_iterable(rows.values()))
         unsent = [unit for key, unit in keys.items() if key in fetched.unsent]
@@ -107,6 +123,7 @@ class ServedView:
     opened: ViewState
     account: RequestAccount = field(default_factory=RequestAccount)
     pace: RequestPace = field(default_factory=RequestPace)
+    ahead: Ahead | None = None
 
     def maintain(
         self,
@@ -125,18 +142,68 @@ class ServedView:
         slices, outcomes = Slices(), list[Outcome]()
         for evaluation in evaluations:
             deadline = Deadline(self.job.qos.deadline_ms, clock, timeline.at(evaluation))
+            source = ServiceSource(self.view, self.service, intervals, self.pace, deadline)
             outcome = maintain(
                 self.job.policy,
                 self.view,
                 needed.needs(evaluation),
-                self._situation(evaluation, timeline, state, deadline),
-                source=ServiceSource(self.view, self.service, intervals, self.pace, deadline),
+                replace(
+                    self._situation(evaluation, timeline, state, deadline),
+                    ahead=self._asked_ahead(evaluation, source),
+                ),
+                source=source,
                 ledger=ledger,
             )
             state = _after(state, outcome)
             slices.cut(self.view, needed.join_keys(evaluation), outcome)
             outcomes.append(outcome)
+        if outcomes and self.ahead is not None and clock.live:
+            self.ahead.plan(self._plan(outcomes[-1], timeline, state, clock))
         return slices.table(self.view), outcomes
+
+    def _plan(self, last: Outcome, timeline: Timeline, state: ViewState, clock: EventClock) -> Plan:
+        """What the evaluation after the last one will elect, as far as its window is known now."""
+        evaluation = last.evaluation + 1
+        t_ms = timeline.at(evaluation)
+        situation = self._situation(evaluation, timeline, state, Deadline(None, clock, t_ms))
+        situation = replace(situation, clock=None)
+        election = elect(
+            self.job.policy, self.view.units, last.window.later(1), situation, rng=situation.rng()
+        )
+        return Plan(
+            evaluation,
+            t_ms,
+            keys=tuple(self.view.keys[unit] for unit in election.elected.tolist()),
+            candidates=len(election.candidates),
+            limit=situation.budget + situation.start,
+            lift=lift_of(election),
+        )
+
+    def _asked_ahead(self, evaluation: int, source: ServiceSource) -> Asked | None:
+        """What was asked for before the evaluation was due."""
+        made = self.ahead.take(evaluation) if self.ahead is not None else None
+        if made is None:
+            return None
+        self.view.learn(made.keys)
+        numbers = self.view.numbers(made.keys)
+        reply = source.reply_of(dict(zip(made.keys, numbers.tolist(), strict=True)), made.fetched)
+        granted = made.affordable.units
+        return Asked(
+            candidates=made.plan.candidates,
+            elected=numbers,
+            # The answer does not wait for it.
+            reply=replace(reply, seconds=0.0),
+            came_ms=made.came_ms,
+            bound_by=made.affordable.bound_by if granted < len(made.plan.keys) else None,
+            left=self.account.left(),
+            budget=min(made.plan.limit, granted),
+            lift=made.plan.lift,
+        )
+
+    def close(self) -> None:
+        """End what is being asked ahead of time."""
+        if self.ahead is not None:
+            self.ahead.close()
 
     def _needed(self, statistics: pa.Table) -> KeyStatistics:
         return read_statistics(
@@ -186,7 +253,7 @@ class ServedView:
         return batches >= _SNAPSHOT_EVERY and (grown or batches >= _SNAPSHOT_AT_LATEST)
 
     def clean_up(self, before: ViewState, after: ViewState, evaluations: Iterable[int]) -> None:
-        """Remove what the committed state no longer refers to."""
+        """Remove what the committed state no longer refers to; what comes next may begin."""
         close_evaluations(self.storage, evaluations)
         if after.snapshot != before.snapshot:
             self.storage.delete(f"view/{before.snapshot}")
@@ -194,6 +261,8 @@ class ServedView:
             for number in journal.batches():
                 if number <= after.snapshot_batch:
                     journal.forget(number)
+        if self.ahead is not None:
+            self.ahead.start()
 
 
 def _after(state: ViewState, outcome: Outcome) -> ViewState:
@@ -224,4 +293,10 @@ def open_served(
         client = LimitedService(client, account, service.address, load_requests(service.client))
     folder = StorageFolder(storage, f"services/{service.name}")
     view, opened = open_view(service, folder, client, state, clock=clock)
-    return ServedView(service, client, view, folder, opened, account)
+    served = ServedView(service, client, view, folder, opened, account)
+    if service.ahead:
+        # No batch has this number: what is fetched ahead is recorded by the batch that uses it.
+        served.ahead = Ahead(
+            service, client, served.pace, lambda: DurableLedger(folder, -1, view, account), clock
+        )
+    return served

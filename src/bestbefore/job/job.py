@@ -83,7 +83,8 @@ UNLIMITED = 2**31 - 1
 class ServiceSettings:
     """A SERVICE of the query: who answers it within which limits, its policy and its local view.
 
-    `start` refreshes more than the budget may be spent to fill the view. `ledger` is the folder of
+    `start` refreshes more than the budget may be spent to fill the view. Refreshes are made `ahead`
+    of the evaluation that they are for, if wanted. `ledger` is the folder of
     the ledger that keeps the limits, None for the job's checkpoint.
     """
 
@@ -96,6 +97,7 @@ class ServiceSettings:
     view: ViewSettings
     seed: int = 0
     start: int = 0
+    ahead: bool = False
     qos: Qos = NO_QOS
     limits: Limits = NO_LIMITS
     ledger: str | None = None

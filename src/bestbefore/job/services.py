@@ -104,6 +104,7 @@ def _service(
         client=_client(section, clause, base),
         budget=own["budget"].integer("refreshes", 10),
         start=own["budget"].integer("start", 0),
+        ahead=own["budget"].flag("ahead", default=False),
         policy=_policy(own["policy"], own["view"]),
         seed=own["policy"].integer("seed", 0),
         view=_view(own["view"], clause, base),
@@ -237,6 +238,15 @@ def _check(service: ServiceSettings) -> None:
         raise JobError(
             f"the window <{window.name}> counts elements, so it has no width in time to stand for "
             'change intervals: give view.change_interval, for example "1h"'
+        )
+    if service.ahead and (policy.flexible or view.capacity is not None or view.mode == "none"):
+        raise JobError(
+            "budget.ahead = true goes with a fixed budget and a view without a capacity: leave out "
+            "FBA, view.capacity and view.mode = 'none', or ahead"
+        )
+    if service.ahead and isinstance(window.extent, CountWindow):
+        raise JobError(
+            f"budget.ahead = true needs windows in time: when <{window.name}> closes, nobody knows"
         )
     if view.interval_predicate and len(service.refresh_key) != 1:
         raise JobError(

@@ -9,6 +9,7 @@ from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.allocation import allowance, elect_flexibly
 from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle
 from bestbefore.maintenance.event_clock import EventClock
+from bestbefore.maintenance.outcome import Asked
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.proposers import Offer
 from bestbefore.maintenance.rankers import NEVER, Scorer, elects, scores
@@ -41,8 +42,8 @@ class Situation:
     what the window needs and the view lacks goes first, whoever proposes; `start` more than the
     budget may be spent on it, and units that nobody needed for `keep_ms` leave. `uncached` asks for
     all that the window needs, whatever the budget, and keeps nothing. `freshness` is the α that is
-    wanted, which no more than the budget is spent for. Without a `clock` no time passes during an
-    evaluation.
+    wanted, which no more than the budget is spent for; `ahead` was asked for before the evaluation
+    was due. Without a `clock` no time passes during an evaluation.
     """
 
     moment: Moment
@@ -58,6 +59,7 @@ class Situation:
     keep_ms: int | None = None
     uncached: bool = False
     freshness: float | None = None
+    ahead: Asked | None = None
     clock: EventClock | None = None
 
     @property

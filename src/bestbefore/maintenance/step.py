@@ -5,23 +5,23 @@ Whoever runs it brings a view, a source that answers for units, and a ledger.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers, Scores
+from bestbefore.arrays import Booleans, Integers
 from bestbefore.limits import Affordable
 from bestbefore.maintenance.allocation import allowance, savings
 from bestbefore.maintenance.best_before import fresh_probability, next_best_before
 from bestbefore.maintenance.election import Election, Situation, elect
+from bestbefore.maintenance.outcome import NO_REPLY, NONE, Asked, Outcome, Reply
 from bestbefore.maintenance.policy import Policy
-from bestbefore.maintenance.window_sets import WindowSets, window_sets
-from bestbefore.maintenance.window_units import NO_UNITS, WindowUnits
+from bestbefore.maintenance.window_sets import window_sets
+from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.view.change_rates import ChangeRates
 from bestbefore.view.units import Units
 
-NONE: Integers = np.empty(0, dtype=np.int64)
 # A unit waits 2, 4, 8, … evaluations after each failure in a row, up to 2 to this power.
 _LONGEST_WAIT = 4
 
@@ -49,74 +49,12 @@ class View(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What came of asking for units: each is in `answered` or, with the reason, in `failed`.
-
-    Those for which no request was left are in `unsent` instead. `content` is what there is of the
-    answered units, in the view's own form. `stated_ms` are the change intervals that the source
-    states for some units; `state` tells how it was found, `dropped` counts rows that it sent and
-    that cannot be used.
-    """
-
-    answered: Integers = field(default_factory=lambda: NONE)
-    content: Any = ()
-    stated_ms: Mapping[int, int] = field(default_factory=dict)
-    failed: Mapping[int, str] = field(default_factory=dict)
-    unsent: Integers = field(default_factory=lambda: NONE)
-    requests: int = 0
-    seconds: float = 0.0
-    state: str = "ok"
-    dropped: int = 0
-
-
-NO_REPLY = Reply()
-
-
 class Source(Protocol):
     """Whoever knows the remote data: a service behind its client, or a trace."""
 
     def fetch(self, units: Integers) -> Reply:
         """Ask for units; trouble never raises."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The record of one evaluation's maintenance, from its election to what it did.
-
-    `elected` are those that the ledger granted; `came_ms` is the time of the stream when the reply
-    came; `evicted` left to make room; `used` are those that the window needs and the view then
-    holds, noted where a capacity makes it matter. `bound_by` is the limit that kept it from
-    refreshing more, if one did, and `left` the requests that each limit of the service then leaves;
-    `budget` is the γ that it had; `lift` how many refreshes a wanted freshness would have taken,
-    and the freshness that no budget could exceed.
-    Of what it did: `changed` held units had other content, `waiting` units of the window were no
-    candidates (their request failed lately, or can never be sent), `saved` is the budget left for
-    later (borrowed, if negative), `started` was spent beyond it to fill the view, `window` is what
-    the evaluation needs, and `fresh` how probably each unit of it is fresh. Units are numbers of
-    the view.
-    """
-
-    evaluation: int
-    t_ms: int
-    candidates: int = 0
-    elected: Integers = field(default_factory=lambda: NONE)
-    reply: Reply = NO_REPLY
-    came_ms: int | None = None
-    evicted: Integers = field(default_factory=lambda: NONE)
-    used: Integers = field(default_factory=lambda: NONE)
-    bound_by: str | None = None
-    left: Mapping[str, int] = field(default_factory=dict)
-    budget: int = 0
-    lift: tuple[int, float] | None = None
-    changed: int = 0
-    waiting: int = 0
-    saved: int = 0
-    started: int = 0
-    window: WindowUnits = NO_UNITS
-    sets: WindowSets = field(default_factory=WindowSets)
-    fresh: Scores = field(default_factory=lambda: np.empty(0))
 
 
 class Ledger(Protocol):
@@ -190,13 +128,15 @@ def maintain(
     """Run the maintenance process for one evaluation.
 
     `needs` tells the units that the window needs as the view is then: refreshed rows may link its
-    join keys with other units than before.
+    join keys with other units than before. What was asked ahead is all that is asked.
     """
     window, evaluation = needs(), situation.evaluation
     waiting = int(np.count_nonzero(view.units.retry_at[window.unit] > evaluation))
     outcome = ledger.recall(evaluation)
     if outcome is None:
-        outcome = _refresh(policy, view, window, situation, source=source, ledger=ledger)
+        asked = situation.ahead
+        asked = asked or _ask(policy, view, window, situation, source=source, ledger=ledger)
+        outcome = _outcome(view.units, window, situation, asked)
         ledger.record(outcome)
     changed = apply_outcome(view, outcome)
     if changed:
@@ -257,7 +197,7 @@ def _back_off(units: Units, unit: int, evaluation: int) -> None:
     units.retry_at[unit] = evaluation + (1 << min(int(units.failures[unit]), _LONGEST_WAIT))
 
 
-def _refresh(
+def _ask(
     policy: Policy,
     view: View,
     window: WindowUnits,
@@ -265,7 +205,7 @@ def _refresh(
     *,
     source: Source,
     ledger: Ledger,
-) -> Outcome:
+) -> Asked:
     """Elect, and fetch as many of the best as limits and earlier attempts have left budget for."""
     moment, evaluation = situation.moment, situation.evaluation
     if situation.uncached:
@@ -277,33 +217,49 @@ def _refresh(
                      rng=situation.rng())  # fmt: skip
     elected = election.elected[: affordable.units]
     elected = elected[: ledger.reserve(evaluation, len(elected), limit=limit)]
-    reply = source.fetch(elected) if len(elected) else NO_REPLY
-    came_ms = situation.now_ms
-    evicted, used = NONE, NONE
-    if situation.uncached:
-        evicted = np.setdiff1d(np.flatnonzero(view.units.held), reply.answered)
-    elif situation.capacity is not None:
-        evicted, used = _room(view.units, window, election, reply, situation.capacity)
-    elif situation.keep_ms is not None:
-        needed = np.append(window.unit, elected)
-        evicted = _idle(view.units, needed, before_ms=moment.t_ms - situation.keep_ms)
-    return Outcome(
-        evaluation,
-        moment.t_ms,
+    return Asked(
         candidates=len(election.candidates),
-        elected=elected[~np.isin(elected, reply.unsent)] if len(reply.unsent) else elected,
-        reply=reply,
-        came_ms=came_ms,
-        evicted=evicted,
-        used=used,
+        elected=elected,
+        reply=source.fetch(elected) if len(elected) else NO_REPLY,
+        came_ms=situation.now_ms,
+        room=election.evicted,
         bound_by=affordable.bound_by if _binds(affordable, election) else None,
         left=ledger.left(),
         budget=min(situation.budget, affordable.units),
-        lift=_lift_of(election),
+        lift=lift_of(election),
     )
 
 
-def _lift_of(election: Election) -> tuple[int, float] | None:
+def _outcome(units: Units, window: WindowUnits, situation: Situation, asked: Asked) -> Outcome:
+    """The outcome of what was asked for, with those that leave."""
+    reply, moment = asked.reply, situation.moment
+    evicted, used = NONE, NONE
+    if situation.uncached:
+        evicted = np.setdiff1d(np.flatnonzero(units.held), reply.answered)
+    elif situation.capacity is not None:
+        evicted, used = _room(units, window, asked, situation.capacity)
+    elif situation.keep_ms is not None:
+        needed = np.append(window.unit, asked.elected)
+        evicted = _idle(units, needed, before_ms=moment.t_ms - situation.keep_ms)
+    sent = asked.elected
+    return Outcome(
+        situation.evaluation,
+        moment.t_ms,
+        candidates=asked.candidates,
+        elected=sent[~np.isin(sent, reply.unsent)] if len(reply.unsent) else sent,
+        reply=reply,
+        came_ms=asked.came_ms,
+        evicted=evicted,
+        used=used,
+        bound_by=asked.bound_by,
+        left=asked.left,
+        budget=asked.budget,
+        lift=asked.lift,
+    )
+
+
+def lift_of(election: Election) -> tuple[int, float] | None:
+    """How many refreshes a wanted freshness takes, and the most that can be reached."""
     lift = election.lift
     return None if lift is None else (len(lift.units), round(lift.at_best, 6))
 
@@ -323,13 +279,13 @@ def _binds(affordable: Affordable, election: Election) -> bool:
 
 
 def _room(
-    units: Units, window: WindowUnits, election: Election, reply: Reply, capacity: int
+    units: Units, window: WindowUnits, asked: Asked, capacity: int
 ) -> tuple[Integers, Integers]:
     """As many units leave as really came in; and the window's units that the view then holds."""
     held = units.held.copy()
-    held[reply.answered] = True
+    held[asked.reply.answered] = True
     excess = int(np.count_nonzero(held)) - capacity
-    evicted = election.evicted[: max(0, excess)]
+    evicted = asked.room[: max(0, excess)]
     held[evicted] = False
     return evicted, window.unit[held[window.unit]]
 

@@ -159,7 +159,11 @@ def rig(tmp_path):
             "query": {"text": text or query()},
             "streams": {"s": {"source": "dataframe"}},
             "services": {"bkg": service},
-            "budget": {"start": start, **({} if budget is None else {"refreshes": budget})},
+            "budget": {
+                "start": start,
+                "ahead": more.pop("ahead", False),
+                **({} if budget is None else {"refreshes": budget}),
+            },
             "policy": {"name": policy},
             "qos": more.pop("qos", {}),
             "view": loaded(more),
