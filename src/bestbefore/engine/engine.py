@@ -13,11 +13,12 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
+from bestbefore.checkpoint.ownership import claim, lock_checkpoint, owner_of
 from bestbefore.checkpoint.state import Commits, State
 from bestbefore.engine.answering import Answering
 from bestbefore.engine.batch import BatchProcessor, QualityListener
 from bestbefore.engine.served_view import ServedView, open_served
-from bestbefore.engine.sinks import Sink, check_output, sink_of
+from bestbefore.engine.sinks import Sink, check_output, output_folders, sink_of
 from bestbefore.engine.view_start import service_pattern
 from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
 from bestbefore.job.job import AVAILABLE_NOW, Job, StreamSettings
@@ -154,17 +155,29 @@ class Engine:
         services: Mapping[str, Service] | None = None,
         sink: Sink | None = None,
         on_quality: QualityListener | None = None,
+        overwrite: bool = False,
     ) -> RunningQuery:
-        """Start a job, or go on with it where its checkpoint stands."""
+        """Start a job, or go on with it where its checkpoint stands.
+
+        Answers of another run are in its way, unless it may `overwrite` them.
+        """
         check_output(job, sink_given=sink is not None)
         _check_names("service", services or {}, [service.name for service in job.services])
         _check_names("stream", streams or {}, [stream.name for stream in job.streams])
         rows = self._intake(job, streams or {})
         answers = sink or sink_of(job.sink, self.spark)
         storage = storage_at(self.spark, job.checkpoint)
-        state = Commits(storage).latest(job)
         opened = ExitStack()
         try:
+            opened.enter_context(lock_checkpoint(job.checkpoint))
+            state = Commits(storage).latest(job)
+            folders = output_folders(job, sink_given=sink is not None)
+            claim(
+                {where: storage_at(self.spark, path) for where, path in folders.items()},
+                owner_of(storage, job.query.name),
+                begun=state.batch >= 0,
+                overwrite=overwrite,
+            )
             served = self._served(job, storage, state, services or {}, opened=opened)
             processor = BatchProcessor(
                 job=job,
