@@ -18,8 +18,9 @@ class Quality:
     `missing` the number of the others. Of the window's units `waiting` are no candidates: their
     request failed lately, or can never be sent. `saved` is the budget left for later evaluations,
     negative if it was borrowed from them; `sets` are the sizes of the sets A to G (see
-    `WindowSets`). `service_status` is `ok`, or says what failed. Counts of the stream are those
-    since the record before, given with a batch's first evaluation.
+    `WindowSets`). `service_status` is `ok`, or says what failed. `latency_ms` is the time from the
+    close of the window to the written answer, where the stream is live. Counts of the stream are
+    those since the record before, given with a batch's first evaluation.
     """
 
     evaluation: int
@@ -51,6 +52,7 @@ class Quality:
     late: int = 0
     quarantined: int = 0
     skipped_empty: int = 0
+    latency_ms: int | None = None
 
     def to_json(self) -> str:
         """One line of JSON."""

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
@@ -154,6 +155,12 @@ def settings_of(session: SparkSession, *, rows: int | None = None) -> dict[str, 
         "spark.sql.codegen.factoryMode": "FALLBACK" if compiled else "NO_CODEGEN",
         _PARTITIONS: _partitions(session.sparkContext, rows),
     }
+
+
+def session_like(spark: SparkSession) -> SparkSession:
+    """A session of its own that begins with the settings of another."""
+    java: Any = spark._jsparkSession
+    return SparkSession(spark.sparkContext, java.cloneSession())
 
 
 def _partitions(context: SparkContext, rows: int | None) -> str:
