@@ -97,7 +97,7 @@ def claim(
     taken = {where: folder for where, folder in folders.items() if not _owned(folder, owner)}
     for where, folder in taken.items():
         if overwrite:
-            _refuse_running(folder, where)
+            _refuse_running(folder, where, owner)
         else:
             _refuse_written(folder, where, owner, begun=begun)
     for folder in taken.values():
@@ -131,13 +131,16 @@ def _refuse_written(folder: Storage, where: str, owner: Owner, *, begun: bool) -
     )
 
 
-def _refuse_running(folder: Storage, where: str) -> None:
-    owner = _found(folder)
-    checkpoint = local_path(owner.checkpoint) if owner else None
+def _refuse_running(folder: Storage, where: str, owner: Owner) -> None:
+    found = _found(folder)
+    # An earlier run may have had the same path, which is locked by this one now.
+    if found is None or found.checkpoint == owner.checkpoint:
+        return
+    checkpoint = local_path(found.checkpoint)
     if checkpoint is None or not (checkpoint / _LOCK_FILE).exists():
         return
     try:
         with lock_checkpoint(str(checkpoint)):
             pass
     except StateError as error:
-        raise StateError(f"{where} = {folder.root!r} belongs to {owner}: {error}") from None
+        raise StateError(f"{where} = {folder.root!r} belongs to {found}: {error}") from None
