@@ -195,3 +195,19 @@ def test_a_checkpoint_and_a_folder_of_answers_are_for_one_run(bench, service):
     assert bench.answers() == before
     with pytest.raises(StateError, match=r"belongs to .*/c2, and this is .*/checkpoint:"):
         bench.run(bench.job(), service)
+
+
+def test_spark_s_progress_comes_with_the_quality_of_the_answers(bench, service):
+    told = []
+    job = replace(bench.job(policy={"name": "WSJ-LRU"}), trigger="100ms")
+    with Engine(bench.spark).start(job, services={"bkg": service}) as running:
+        running.on_progress(lambda progress, figures: told.append((progress, figures)))
+        bench.mention((1_000, 1), (4_000, 2), (11_000, 3))
+        until(lambda: told)
+    progress, figures = told[0]
+    assert progress.batchId == 0
+    assert progress.numInputRows == 3
+    assert (figures.evaluations, figures.rows, figures.refreshes) == (2, 4, 4)
+    assert figures.completeness == 1
+    assert figures.latency_ms > 1_000_000
+    assert 0 < figures.to_dict()["estimated_freshness"] <= 1

@@ -31,6 +31,7 @@ from bestbefore.time import Clock, monotonic_s
 from bestbefore.windows import Due
 
 QualityListener = Callable[[Quality], None]
+_BATCHES_TOLD = 100
 
 
 @dataclass
@@ -38,7 +39,7 @@ class BatchProcessor:
     """What turns batches, and advances between them, into committed states.
 
     `spark` is the session in which answers are made. `heard` tells when a stream last brought an
-    element, by its IRI.
+    element, by its IRI; `told` has the quality records of the latest batches, by Spark's numbers.
     """
 
     job: Job
@@ -50,6 +51,7 @@ class BatchProcessor:
     clock: Clock
     state: State
     heard: dict[str, int] = field(default_factory=dict)
+    told: dict[int, list[Quality]] = field(default_factory=dict)
     _at_hand: dict[str, Elements] = field(default_factory=dict)
     _settings: dict[tuple[str, str], str] = field(default_factory=dict)
 
@@ -62,7 +64,8 @@ class BatchProcessor:
         buffer, intake = self._take_in(batch, own)
         state = replace(self.state, source_batch=number)
         state = with_intake(self.job, state, own, buffer.segments, intake)
-        self._answer(state, buffer, started=started)
+        self.told[number] = self._answer(state, buffer, started=started)
+        self.told.pop(number - _BATCHES_TOLD, None)
         self.heard |= dict.fromkeys(intake.latest_of, self.clock())
 
     def advance(self, latest: Mapping[str, int]) -> None:
@@ -93,8 +96,8 @@ class BatchProcessor:
         }
         return silent if is_worth(self.job, self.state, advanced(self.state, silent)) else {}
 
-    def _answer(self, state: State, buffer: Buffer, *, started: float) -> None:
-        """Answer what is due in a state, and commit it."""
+    def _answer(self, state: State, buffer: Buffer, *, started: float) -> list[Quality]:
+        """Answer what is due in a state, and commit it; return the quality of the answers."""
         few = buffer.elements < FEW_ROWS
         self._set_up(self.spark, "answers", buffer.elements)
         due, state = due_evaluations(self.job, state, lambda: buffer.read(self.spark, few=few))
@@ -107,6 +110,7 @@ class BatchProcessor:
             records = _completed(records, state, due, seconds=seconds, live=self.job.is_live)
             state = replace(state, reported=state.taken_in) if records else state
         self._commit(state, records)
+        return records
 
     def _set_up(self, spark: SparkSession, role: str, rows: int) -> None:
         """Set up the session that takes in, or the one that answers, for so many rows."""

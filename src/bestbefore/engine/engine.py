@@ -18,6 +18,7 @@ from bestbefore.checkpoint.state import Commits, State
 from bestbefore.engine.answering import Answering
 from bestbefore.engine.batch import BatchProcessor, QualityListener
 from bestbefore.engine.heartbeat import start_heartbeat
+from bestbefore.engine.progress import OnProgress, listen
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, check_output, output_folders, sink_of
 from bestbefore.engine.view_start import service_pattern
@@ -51,6 +52,7 @@ class RunningQuery:
 
     query: StreamingQuery
     batches: "_Batches"
+    spark: SparkSession
     _failure_told: bool = False
 
     def wait(self, timeout_s: float | None = None) -> bool:
@@ -68,6 +70,14 @@ class RunningQuery:
             if not self.query.isActive:
                 self.batches.opened.close()
         return True
+
+    def on_progress(self, tell: OnProgress) -> None:
+        """Tell of every micro-batch: Spark's progress, and the figures of the answers it gave.
+
+        What is answered between two batches, by a heartbeat or at the end of a finite run, is no
+        micro-batch of Spark's; `on_quality` hears of it.
+        """
+        listen(self.spark, str(self.query.runId), records=lambda: self.processor.told, tell=tell)
 
     def stop(self) -> None:
         """Stop at the end of the batch that runs, if any."""
@@ -269,14 +279,14 @@ class Engine:
         writer = rows.writeStream.foreachBatch(batches)
         writer = writer.option("checkpointLocation", f"{job.checkpoint}/spark")
         if not job.is_live:
-            return RunningQuery(writer.trigger(availableNow=True).start(), batches)
+            return RunningQuery(writer.trigger(availableNow=True).start(), batches, self.spark)
         trigger_ms = parse_duration_ms(job.trigger)
         query = writer.trigger(processingTime=f"{trigger_ms} milliseconds").start()
         if job.heartbeat_ms is not None:
             # What came since Spark last looked is not known yet.
             pause_ms = max(job.heartbeat_ms, trigger_ms)
             batches.opened.callback(start_heartbeat(query, batches.beat, pause_ms))
-        return RunningQuery(query, batches)
+        return RunningQuery(query, batches, self.spark)
 
     def _intake(self, job: Job, streams: Mapping[str, DataFrame]) -> DataFrame:
         """The intake rows of all streams, with the IRI of their stream."""

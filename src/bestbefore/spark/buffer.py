@@ -90,16 +90,16 @@ class Limits:
     def judged(self, batch: DataFrame) -> DataFrame:
         """The rows of a batch with the verdict on each."""
         watermark_ms = _LONG_AGO if self.watermark_ms is None else self.watermark_ms
-        if self.arrival:
-            arrived = f"{STREAM} IN ({', '.join(map(quote, self.arrival))})"
-            later = f"IF({arrived}, greatest({TIME}, {watermark_ms}L), {TIME})"
-            batch = batch.withColumn(TIME, F.expr(later))
         # An array and an index that is no constant: the code that Spark generates stays the same.
         limits = f"array({watermark_ms}L, {self.horizon_ms}L)"
-        late, ahead = (
-            f"{TIME} {compared} get({limits}, CAST({TIME} % 1 AS INT) + {position})"
-            for position, compared in enumerate("<>")
+        watermark, horizon = (
+            f"get({limits}, CAST({TIME} % 1 AS INT) + {position})" for position in range(2)
         )
+        late, ahead = f"{TIME} < {watermark}", f"{TIME} > {horizon}"
+        if self.arrival:
+            arrived = f"{STREAM} IN ({', '.join(map(quote, self.arrival))})"
+            time = f"IF({arrived}, greatest({TIME}, {watermark}), {TIME})"
+            batch = batch.withColumn(TIME, F.expr(time))
         needed = "TRUE" if self.needed is None else self.needed.condition
         verdict = (
             f"CASE WHEN reason IS NOT NULL THEN {UNREADABLE} WHEN {late} THEN {LATE} "
