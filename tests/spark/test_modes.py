@@ -10,6 +10,7 @@ import pytest
 
 from bestbefore.engine import Engine
 from bestbefore.errors import StateError, WorkError
+from bestbefore.spark.event_lines import elements_of
 from bestbefore.time import wall_clock_ms
 
 from .conftest import EX, PREFIX, query
@@ -176,6 +177,35 @@ def test_arrival_time_is_that_of_the_batch_however_often_it_is_repeated(bench, m
     bench.feed([json.dumps({"data": statement.replace("u1", "u2")})])
     assert bench.run(job).state.late == 0
     assert list(bench.rows().values())[2:] == [[(U[2],)], [(U[2],)]]
+
+
+STATEMENT = f"<{EX}u1> <{EX}p> <{EX}o> ."
+TRIPLE = {"subject": f"{EX}{{s}}", "predicate": f"{EX}p", "object": {"iri": f"{EX}{{o}}"}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines", "keys"),
+    [
+        ("jsonl", [json.dumps({"data": STATEMENT})], {}),
+        ("tsv", ["never\t" + STATEMENT.removesuffix(" .").replace(" ", "\t")], {}),
+        ("nquads", [f"never\t{STATEMENT}"], {}),
+        ("csv", ["s,o", "u1,o"], {"triples": [TRIPLE]}),
+        ("json", [json.dumps({"s": "u1", "o": "o"})], {"triples": [TRIPLE]}),
+    ],
+)
+def test_every_format_can_have_the_time_of_arrival(taken_in, kind, lines, keys):
+    before = wall_clock_ms()
+    (row,), bad = taken_in(lines, format=kind, time="arrival", **keys)
+    assert bad == []
+    assert before <= row["time"] <= wall_clock_ms()
+    assert [row[part] for part in "spo"] == [f"<{EX}{name}>" for name in ("u1", "p", "o")]
+
+
+def test_a_frame_can_have_the_time_of_arrival(spark):
+    terms = [f"<{EX}{name}>" for name in ("u1", "p", "o")]
+    (row,) = elements_of(spark.createDataFrame([terms], list("spo")), arrival=True).collect()
+    assert row["time"] <= wall_clock_ms()
+    assert row["reason"] is None
 
 
 def test_a_checkpoint_and_a_folder_of_answers_are_for_one_run(bench, service):

@@ -56,7 +56,10 @@ class RunningQuery:
     _failure_told: bool = False
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for the end; False if it still runs after `timeout_s`. A failure is raised."""
+        """Wait for the end; False if it still runs after `timeout_s`. A failure is raised.
+
+        The last windows of a run until the end are answered here.
+        """
         deadline = None if timeout_s is None else monotonic_s() + timeout_s
         try:
             # In short steps, because a wait inside the JVM hears of no signal.
