@@ -130,7 +130,7 @@ class _Batches:
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         with self._running:
-            if self._finished:
+            if self._finished or self.failure is not None:
                 # Not processed, hence not to be committed: the next run gets it again.
                 raise WorkError("the query was stopped")
             with self._noted(f"batch {number}"):
