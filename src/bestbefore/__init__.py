@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bestbefore.engine import Engine, Quality, RunningQuery, Sink
+    from bestbefore.engine import Engine, Figures, Quality, RunningQuery, Sink
     from bestbefore.errors import (
         BestbeforeError,
         InputError,
@@ -36,6 +36,7 @@ __all__ = [
     "BestbeforeError",
     "Engine",
     "Fetched",
+    "Figures",
     "InputError",
     "Job",
     "JobError",
@@ -65,7 +66,7 @@ __all__ = [
 
 # Which names come from where, unless from the errors.
 _ROOMS = {
-    "engine": ("Engine", "Quality", "RunningQuery", "Sink"),
+    "engine": ("Engine", "Figures", "Quality", "RunningQuery", "Sink"),
     "experiments": ("simulate",),
     "job": ("Job", "explain", "load_job", "read_job"),
     "query": ("parse_query",),

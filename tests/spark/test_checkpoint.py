@@ -30,8 +30,8 @@ def test_another_query_or_another_format_is_refused(bench, service):
     commit.write_text(written.replace('"format": 5', '"format": 99'))
     with pytest.raises(StateError, match="format 99, this version reads 5: upgrade bestbefore"):
         bench.run(bench.job(), service)
-    commit.write_text(written.replace('"format": 5', '"format": 3'))
-    with pytest.raises(StateError, match="format 3, this version reads 5: finish it with an older"):
+    commit.write_text(written.replace('"format": 5', '"format": 4'))
+    with pytest.raises(StateError, match="format 4, this version reads 5: finish it with an older"):
         bench.run(bench.job(), service)
 
 

@@ -1,11 +1,10 @@
 """Windows of so many elements: their spans, their reports, and what the run says of them."""
 
-import io
-
 import pytest
-from rich.console import Console
 
+from bestbefore.cli.logs import set_up_log
 from bestbefore.cli.running import summarise
+from bestbefore.cli.tally import Tally
 
 from .conftest import PREFIX
 
@@ -65,12 +64,12 @@ def test_periodic_reports(bench, files):
     ]
 
 
-def test_the_summary_tells_the_evaluations(bench):
+def test_the_summary_tells_the_evaluations(bench, capsys):
     times(bench, *range(10, 23))
     running = bench.run(bench.job(TEXT.format(size=6, step=4)))
-    console = Console(file=io.StringIO(), width=200)
-    summarise(console, running)
-    said = console.file.getvalue()
+    set_up_log("text", "info")
+    summarise(running, Tally())
+    said = capsys.readouterr().err
     assert "3 evaluations of 13 elements in all" in said
     assert "open: elements at 1970-01-01T00:00:22Z or later wait for later elements" in said
 

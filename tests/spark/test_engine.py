@@ -94,7 +94,7 @@ def test_distinct_and_bag_semantics(bench, service):
     other = bench.job(
         query("SELECT DISTINCT ?user ?followers"),
         checkpoint={"path": "c2"},
-        sink={"path": "answers2"},
+        sink={"path": "answers2", "quality": "quality2"},
     )
     bench.run(other, service)
     (file,) = [f for f in bench.folder.glob("answers2/*/*.json") if f.read_text()]

@@ -356,6 +356,6 @@ def test_a_file_that_cannot_be_read_is_named(bench, service):
     (bench.folder / "stream" / "1.csv").unlink()
     schema = "at string, user string, post string"
     job = bench.job(query(), stream={**CSV_JOB, "format": "parquet", "schema": schema},
-                    checkpoint={"path": "c2"})  # fmt: skip
+                    checkpoint={"path": "c2"}, sink={"path": "a2", "quality": "q2"})  # fmt: skip
     with pytest.raises(InputError, match=r"2.parquet cannot be read: .*not a Parquet file"):
         bench.run(job, service)

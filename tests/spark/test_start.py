@@ -99,7 +99,7 @@ def test_a_block_closes_what_the_engine_opened_and_nothing_else(bench, client, s
     assert client.closed == 1
     assert not running.query.isActive
     service.close = lambda: pytest.fail("the caller's service is the caller's to close")
-    job = bench.job(checkpoint={"path": "c2"}, sink={"path": "answers2"})
+    job = bench.job(checkpoint={"path": "c2"}, sink={"path": "answers2", "quality": "q2"})
     with Engine(bench.spark).start(job, services={"bkg": service}) as running:
         assert running.wait(60)
     assert client.opened == 1

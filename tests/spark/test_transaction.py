@@ -148,10 +148,11 @@ def test_answers_through_other_spark_sinks(bench, service):
     table = bench.spark.read.parquet(str(bench.folder / "p"))
     assert [row["rows"][0]["user"]["value"] for row in table.collect()] == [U[1]]
     appended = bench.job(
-        sink={"format": "json", "mode": "append", "path": "j"}, checkpoint={"path": "c2"}
+        sink={"format": "json", "mode": "append", "path": "j", "quality": "q2"},
+        checkpoint={"path": "c2"},
     )
     bench.run(appended, service)
-    (file,) = [each for each in bench.folder.glob("j/*.json") if each.read_text()]
+    (file,) = [each for each in bench.folder.glob("j/part-*.json") if each.read_text()]
     assert json.loads(file.read_text())["evaluation"] == 1
 
 

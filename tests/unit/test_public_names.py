@@ -14,7 +14,7 @@ from tests.unit.job.test_job_file import QUERY, tables
 
 ROOT = Path(__file__).parents[2]
 NAMES = {
-    "engine": "Engine Quality RunningQuery Sink",
+    "engine": "Engine Figures Quality RunningQuery Sink",
     "job": "Job explain load_job read_job",
     "service": "Fetched Loaded Service",
     "query": "parse_query",

@@ -33,12 +33,15 @@ class ViewState:
 class State:
     """Where the query stands: what the next batch goes on from.
 
-    `latest` has the time of the latest element by the IRI of its stream, `needed` what the buffer
-    keeps; `answered` names the rows of the last answer, which ISTREAM and DSTREAM compare with.
+    `batch` numbers the transactions, `source_batch` is Spark's own number of the last of them that
+    brought elements. `latest` has the time that a stream has come to, by its IRI: that of its
+    latest element, or of a later advance. `needed` is what the buffer keeps; `answered` names the
+    rows of the last answer, which ISTREAM and DSTREAM compare with.
     """
 
     query: str
     batch: int = -1
+    source_batch: int = -1
     t0_ms: tuple[int, ...] | None = None
     begun_ms: int | None = None
     first_evaluation: int = 1
@@ -68,7 +71,7 @@ class State:
 
     @property
     def latest_ms(self) -> int | None:
-        """The time of the latest element of the stream that is furthest behind."""
+        """The time that the stream has come to that is furthest behind."""
         return min(self.latest.values(), default=None)
 
     def view(self, service: str) -> ViewState:

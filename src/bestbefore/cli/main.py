@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from bestbefore.cli.logs import LEVELS, tell_error
 from bestbefore.errors import BestbeforeError
 from bestbefore.registry import load_module
 
@@ -35,7 +36,8 @@ def guarded(command: Callable[[], object]) -> int:
     try:
         command()
     except BestbeforeError as error:
-        stderr.print(f"bestbefore: {error}")
+        if not tell_error(error):
+            stderr.print(f"bestbefore: {error}")
         return error.exit_code
     except SystemExit as end:
         return int(end.code or 0)
@@ -48,13 +50,36 @@ def guarded(command: Callable[[], object]) -> int:
 
 
 @app.command()
-def run(
+def run(  # noqa: PLR0913 - one argument per option
     job: Annotated[Path, typer.Argument(help="The job file (TOML).")],
     *,
     follow: Annotated[
         bool, typer.Option("--follow", help="Keep waiting for more of the stream, until Ctrl-C.")
     ] = False,
+    until_end: Annotated[
+        bool,
+        typer.Option(
+            "--until-end",
+            help="Then take the stream to have ended: answer the windows that still hold elements.",
+        ),
+    ] = False,
+    overwrite: Annotated[
+        bool,
+        typer.Option("--overwrite", help="Remove the answers of another run from the sink."),
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict", help="End with exit code 1 if refreshes failed or an alert was raised."
+        ),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No line per evaluation.")] = False,
+    log_format: Annotated[
+        str, typer.Option(help="What the lines on stderr are.", metavar="text|json")
+    ] = "text",
+    log_level: Annotated[
+        str, typer.Option(help="The least of them that is shown.", metavar="|".join(LEVELS))
+    ] = "info",
     master: Annotated[
         str | None,
         typer.Option(
@@ -69,9 +94,23 @@ def run(
     ] = None,
 ) -> None:
     """Run a job; after a stop or a crash, the same command goes on where it stood."""
-    from bestbefore.cli.running import run_job  # noqa: PLC0415 - pyspark takes a second to import
+    from bestbefore.cli.running import (  # noqa: PLC0415 - pyspark takes a second to import
+        RunOptions,
+        run_job,
+    )
 
-    run_job(job, console=stderr, follow=follow, quiet=quiet, master=master, conf=conf or ())
+    options = RunOptions(
+        follow=follow,
+        until_end=until_end,
+        overwrite=overwrite,
+        strict=strict,
+        quiet=quiet,
+        log_format=log_format,
+        log_level=log_level,
+        master=master,
+        conf=tuple(conf or ()),
+    )
+    run_job(job, options)
 
 
 @app.command()

@@ -1,20 +1,22 @@
-"""`bestbefore run`: a job on this machine or a cluster, with a line per evaluation on stderr."""
+"""`bestbefore run`: a job on this machine or a cluster, a line per evaluation in its log."""
 
 import signal
 import tempfile
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
+from types import FrameType
 
 from py4j.protocol import Py4JError
-from rich.console import Console
 
+from bestbefore.cli.logs import log, set_up_log
+from bestbefore.cli.tally import Tally
 from bestbefore.engine import Engine, Quality, RunningQuery
 from bestbefore.engine.sinks import check_output
 from bestbefore.errors import InputError, WorkError
 from bestbefore.job import load_job
-from bestbefore.job.job import AVAILABLE_NOW, Job, ServiceSettings
+from bestbefore.job.job import UNTIL_END, Job, ServiceSettings
 from bestbefore.query import find_warnings
 from bestbefore.spark.session import (
     EVERY_CORE,
@@ -29,48 +31,79 @@ from bestbefore.time import format_duration, format_instant
 
 _FOLLOW_TRIGGER = "1s"
 _STEP_S = 0.5
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
-def run_job(
-    path: Path,
-    *,
-    console: Console,
-    follow: bool,
-    quiet: bool,
-    master: str | None = None,
-    conf: Iterable[str] = (),
-) -> None:
-    """Run a job until its stream ends, or with `follow` until Ctrl-C."""
-    master, settings = _read_spark_options(master, conf)
-    job = load_job(path)
-    if follow and job.trigger == AVAILABLE_NOW:
-        job = replace(job, trigger=_FOLLOW_TRIGGER)
+@dataclass(frozen=True)
+class RunOptions:
+    """How a job is run: how long, how loud, how strict, and on which Spark."""
+
+    follow: bool = False
+    until_end: bool = False
+    overwrite: bool = False
+    strict: bool = False
+    quiet: bool = False
+    log_format: str = "text"
+    log_level: str = "info"
+    master: str | None = None
+    conf: tuple[str, ...] = ()
+
+
+def run_job(path: Path, options: RunOptions) -> None:
+    """Run a job until its stream ends, or to follow it until Ctrl-C."""
+    set_up_log(options.log_format, options.log_level)
+    master, settings = _read_spark_options(options.master, options.conf)
+    job = _with_mode(load_job(path), options)
+    set_up_log(options.log_format, options.log_level, query=job.query.name)
+    _check(job, path)
+    log.info("starting Spark …")
+    spark = open_session(master=master, conf=settings, log=_spark_log(job))
+    # PySpark's own handler would abort the batch that runs.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not is_local(str(spark.sparkContext.master)):
+        _notice_local_folders(job)
+    tally = Tally()
+
+    def told(record: Quality) -> None:
+        tally.add(record)
+        if not options.quiet:
+            _show(record)
+
+    running = Engine(spark).start(job, on_quality=told, overwrite=options.overwrite)
+    try:
+        _wait(running)
+        summarise(running, tally)
+        spark.stop()
+    except (Py4JError, ConnectionError):
+        # What ends spark-submit ends its JVM first.
+        raise WorkError("Spark has ended; the same command goes on after the last batch") from None
+    if options.strict and tally.troubles:
+        raise WorkError(f"--strict: {'; '.join(tally.troubles)}")
+
+
+def _with_mode(job: Job, options: RunOptions) -> Job:
+    """The job as the command line wants it to end."""
+    if options.follow and options.until_end:
+        raise InputError("--follow waits for more, --until-end ends: give one of them")
+    if options.until_end:
+        return replace(job, trigger=UNTIL_END)
+    if options.follow and not job.is_live:
+        return replace(job, trigger=_FOLLOW_TRIGGER)
+    return job
+
+
+def _check(job: Job, path: Path) -> None:
+    """Refuse what can be known to be wrong before Spark is started, and say what is assumed."""
     for stream in job.streams:
         if stream.source is not None:
             stream.source.check()
     check_output(job)
     for warning in find_warnings(job.query):
-        console.print(f"{path}: warning: {warning}")
+        log.warning("%s: %s", path, warning)
     for service in job.services:
         means = f"{service.policy.name}, {service.budget} refreshes per evaluation"
-        console.print(f"{path}: {service.name}: {means}")
-        _notice_intervals(service, console)
-    console.print("starting Spark …")
-    spark = open_session(master=master, conf=settings, log=_spark_log(job))
-    # PySpark's own handler would abort the batch that runs.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    if not is_local(str(spark.sparkContext.master)):
-        _notice_local_folders(job, console)
-    running = Engine(spark).start(
-        job, on_quality=None if quiet else (lambda record: _show(console, record))
-    )
-    try:
-        _wait(running, console)
-        summarise(console, running)
-        spark.stop()
-    except (Py4JError, ConnectionError):
-        # What ends spark-submit ends its JVM first.
-        raise WorkError("Spark has ended; the same command goes on after the last batch") from None
+        log.info("%s", means, extra={"service": service.name})
+        _notice_intervals(service)
 
 
 def _read_spark_options(master: str | None, conf: Iterable[str]) -> tuple[str, dict[str, str]]:
@@ -93,34 +126,45 @@ def _read_spark_options(master: str | None, conf: Iterable[str]) -> tuple[str, d
     return master, settings
 
 
-def _notice_local_folders(job: Job, console: Console) -> None:
+def _notice_local_folders(job: Job) -> None:
     """Say what must be a shared disk: executors write to their own what the driver then misses."""
     sink = None if job.sink.format == "stdout" else job.sink.path
     folders = {"checkpoint.path": job.checkpoint, "sink.path": sink}
     local = [f"{key} = {path}" for key, path in folders.items() if path and local_path(path)]
     if local:
-        console.print(f"{', '.join(local)}: every machine of the cluster must see the same folder")
+        log.info("%s: every machine of the cluster must see the same folder", ", ".join(local))
 
 
-def _notice_intervals(service: ServiceSettings, console: Console) -> None:
+def _notice_intervals(service: ServiceSettings) -> None:
     view = service.view
     sources = (view.learned, view.interval_variable, view.interval_predicate, view.interval_file)
     if view.change_interval_ms is None and not any(sources):
         width = format_duration(service.window.width_ms)
-        console.print(
-            f"no change intervals given: every unit is taken to change once per {width}; state "
-            'them in [view], or let view.change_interval = "learned" find them'
+        log.info(
+            "no change intervals given: every unit is taken to change once per %s; state "
+            'them in [view], or let view.change_interval = "learned" find them',
+            width,
+            extra={"service": service.name},
         )
 
 
-def _wait(running: RunningQuery, console: Console) -> None:
-    """Wait for the end of the stream, or for Ctrl-C or SIGTERM and then the end of the batch."""
+def _wait(running: RunningQuery) -> None:
+    """Wait for the end of the stream, or for Ctrl-C or SIGTERM and then the end of the batch.
+
+    A second signal ends the process at once, as a crash would.
+    """
     stopped = Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stopped.set())
+
+    def stop(_: int, __: FrameType | None) -> None:
+        stopped.set()
+        for number in _ENDING:
+            signal.signal(number, signal.SIG_DFL)
+
+    for number in _ENDING:
+        signal.signal(number, stop)
     while not running.wait(_STEP_S):
         if stopped.is_set():
-            console.print("stopping after the batch that runs …")
+            log.info("stopping after the batch that runs …")
             running.stop()
             return
 
@@ -130,7 +174,7 @@ def _spark_log(job: Job) -> Path:
     return Path(folder) / "spark.log"
 
 
-def _show(console: Console, record: Quality) -> None:
+def _show(record: Quality) -> None:
     fresh = record.estimated_freshness
     quality = "no rows" if fresh is None else f"≈{fresh:.0%} fresh"
     line = (
@@ -144,24 +188,29 @@ def _show(console: Console, record: Quality) -> None:
         "empty windows skipped": record.skipped_empty,
     }
     line += "".join(f", {count} {what}" for what, count in dropped.items() if count)
-    if record.service_status != "ok":
-        line += f"  [service {record.service_status}]"
-    console.print(line)
+    about = {"batch": record.batch, "evaluation": record.evaluation}
+    if record.service_status == "ok":
+        log.info("%s", line, extra=about)
+    else:
+        log.warning("%s, service %s", line, record.service_status, extra=about)
 
 
-def summarise(console: Console, running: RunningQuery) -> None:
-    """Say what came of all runs with this checkpoint, and what is still open."""
+def summarise(running: RunningQuery, tally: Tally) -> None:
+    """Say what came of this run and of all with this checkpoint, what went wrong, what is open."""
     state, job = running.state, running.processor.job
-    console.print(
+    log.info("%s", tally)
+    if tally.troubles:
+        log.warning("what went wrong: %s", "; ".join(tally.troubles))
+    log.info(
         f"{state.evaluations} evaluations of {state.elements} elements in all; "
         f"{state.refreshes} refreshes in {state.requests} requests; {state.late} late, "
         f"{state.quarantined} quarantined"
     )
     if state.quarantined:
-        console.print(f"quarantine: {job.checkpoint}/quarantine")
+        log.warning("quarantine: %s/quarantine", job.checkpoint)
     if job.sink.path and job.sink.format != "stdout":
-        console.print(f"answers: {job.sink.path}, quality: {job.sink.quality}")
-    if state.latest_ms is not None:
+        log.info("answers: %s, quality: %s", job.sink.path, job.sink.quality)
+    if state.segments and state.latest_ms is not None:
         at = format_instant(state.latest_ms)
         what = "elements at" if job.counts_elements else "windows that close at"
-        console.print(f"open: {what} {at} or later wait for later elements")
+        log.info("open: %s %s or later wait for later elements; --until-end closes them", what, at)

@@ -1,7 +1,8 @@
 """The engine: one continuous query from its stream to its answers."""
 
 from bestbefore.engine.engine import Engine, RunningQuery
+from bestbefore.engine.progress import Figures
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.sinks import Sink
 
-__all__ = ["Engine", "Quality", "RunningQuery", "Sink"]
+__all__ = ["Engine", "Figures", "Quality", "RunningQuery", "Sink"]

@@ -5,15 +5,24 @@ writes, however many windows are due. Nothing is final before the state is commi
 is repeated overwrites what it wrote before, and a committed batch is not repeated.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
+from bestbefore.checkpoint.advances import Advances
 from bestbefore.checkpoint.state import Commits, State, batch_name
 from bestbefore.engine.answering import Answering, Outcomes
 from bestbefore.engine.quality import Quality
-from bestbefore.engine.schedule import due_evaluations, opening, watermark_of, with_intake
+from bestbefore.engine.schedule import (
+    advanced,
+    due_evaluations,
+    end_of,
+    is_worth,
+    opening,
+    watermark_of,
+    with_intake,
+)
 from bestbefore.job import Job
 from bestbefore.spark.buffer import Buffer, Elements, Intake, Limits
 from bestbefore.spark.session import FEW_ROWS, settings_of
@@ -22,61 +31,107 @@ from bestbefore.time import Clock, monotonic_s
 from bestbefore.windows import Due
 
 QualityListener = Callable[[Quality], None]
+_BATCHES_TOLD = 100
 
 
 @dataclass
 class BatchProcessor:
-    """What `foreachBatch` calls: it turns batches into committed states."""
+    """What turns batches, and advances between them, into committed states.
+
+    `spark` is the session in which answers are made. `heard` tells when a stream last brought an
+    element, by its IRI; `told` has the quality records of the latest batches, by Spark's numbers.
+    """
 
     job: Job
+    spark: SparkSession
     storage: Storage
     quality_storage: Storage | None
     answering: Answering
     on_quality: QualityListener
     clock: Clock
     state: State
+    heard: dict[str, int] = field(default_factory=dict)
+    told: dict[int, list[Quality]] = field(default_factory=dict)
     _at_hand: dict[str, Elements] = field(default_factory=dict)
-    _settings: dict[str, str] = field(default_factory=dict)
+    _settings: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Take in, find what is due, answer it, commit; a committed batch is not repeated."""
-        if number <= self.state.batch:
+        if number <= self.state.source_batch:
             return
         started = monotonic_s()
-        buffer, intake = self._take_in(batch, number)
+        own = self.state.batch + 1
+        buffer, intake = self._take_in(batch, own)
+        state = replace(self.state, source_batch=number)
+        state = with_intake(self.job, state, own, buffer.segments, intake)
+        self.told[number] = self._answer(state, buffer, started=started)
+        self.told.pop(number - _BATCHES_TOLD, None)
+        self.heard |= dict.fromkeys(intake.latest_of, self.clock())
+
+    def advance(self, latest: Mapping[str, int]) -> None:
+        """Let streams have come to later times, by their IRIs: a transaction without elements."""
+        started = monotonic_s()
+        number = self.state.batch + 1
+        Advances(self.storage).begin(number, latest)
+        state = replace(advanced(self.state, latest), batch=number)
+        self._answer(state, self._buffer(state), started=started)
+
+    def resume(self) -> None:
+        """Finish the advance in which an earlier run ended, if it did."""
+        if (latest := Advances(self.storage).unfinished(self.state.batch)) is not None:
+            self.advance(latest)
+
+    def end(self) -> None:
+        """Answer the windows that still hold elements, as if all streams had ended."""
+        if (end_ms := end_of(self.job, self.state)) is not None:
+            self.advance({stream.iri: end_ms for stream in self.job.streams})
+
+    def silent(self, pause_ms: int) -> dict[str, int]:
+        """How far the streams have come that brought nothing for so long, if that makes any due."""
+        now = self.clock()
+        silent = {
+            stream.iri: now - pause_ms
+            for stream in self.job.streams
+            if now - self.heard.setdefault(stream.iri, now) >= pause_ms
+        }
+        return silent if is_worth(self.job, self.state, advanced(self.state, silent)) else {}
+
+    def _answer(self, state: State, buffer: Buffer, *, started: float) -> list[Quality]:
+        """Answer what is due in a state, and commit it; return the quality of the answers."""
         few = buffer.elements < FEW_ROWS
-        spark = self._session(batch, buffer.elements)
-        state = with_intake(self.job, self.state, number, buffer.segments, intake)
-        due, state = due_evaluations(self.job, state, lambda: buffer.read(spark, few=few))
+        self._set_up(self.spark, "answers", buffer.elements)
+        due, state = due_evaluations(self.job, state, lambda: buffer.read(self.spark, few=few))
         records = list[Quality]()
         if due is not None:
             state = self._begun(state, due)
-            records, outcomes = self.answering.answer(spark, buffer, due, state=state, few=few)
+            records, outcomes = self.answering.answer(self.spark, buffer, due, state=state, few=few)
             state = self._settled(state, due, records, outcomes)
-            records = _completed(records, state, due, seconds=monotonic_s() - started)
+            seconds = monotonic_s() - started
+            records = _completed(records, state, due, seconds=seconds, live=self.job.is_live)
             state = replace(state, reported=state.taken_in) if records else state
         self._commit(state, records)
+        return records
 
-    def _session(self, batch: DataFrame, rows: int) -> SparkSession:
-        """The session of the batch, set up for so many rows."""
-        spark = batch.sparkSession
+    def _set_up(self, spark: SparkSession, role: str, rows: int) -> None:
+        """Set up the session that takes in, or the one that answers, for so many rows."""
         for key, value in settings_of(spark, rows=rows).items():
-            if self._settings.get(key) != value:
+            if self._settings.get((role, key)) != value:
                 spark.conf.set(key, value)
-                self._settings[key] = value
-        return spark
+                self._settings[role, key] = value
 
     def _take_in(self, batch: DataFrame, number: int) -> tuple[Buffer, Intake]:
         """Make the batch's elements durable; what cannot be read is quarantined."""
         # A batch is likely to be as large as the one before.
         expected = self.state.segments[-1].brought if self.state.segments else 0
-        self._session(batch, expected)
+        self._set_up(batch.sparkSession, "intake", expected)
+        streams = self.job.streams
         limits = Limits(
             watermark_ms=watermark_of(self.job, self.state),
             horizon_ms=self.clock() + self.job.clock_skew_ms,
-            streams=tuple(stream.iri for stream in self.job.streams),
+            streams=tuple(stream.iri for stream in streams),
             needed=self.state.needed,
             opening_ms=opening(self.job, self.state),
+            arrival=tuple(stream.iri for stream in streams if stream.time == "arrival"),
         )
         return self._buffer(self.state).add(batch, batch_name(number), limits, expected=expected)
 
@@ -136,7 +191,9 @@ class BatchProcessor:
             served.clean_up(before.view(name), after.view(name), evaluations)
 
 
-def _completed(records: list[Quality], state: State, due: Due, *, seconds: float) -> list[Quality]:
+def _completed(
+    records: list[Quality], state: State, due: Due, *, seconds: float, live: bool
+) -> list[Quality]:
     """The records with what their batch has in common; the first tells what the stream brought."""
     counts = zip(state.taken_in, state.reported, strict=True)
     elements, late, quarantined = (total - told for total, told in counts)
@@ -146,6 +203,7 @@ def _completed(records: list[Quality], state: State, due: Due, *, seconds: float
             batch=state.batch,
             batch_evaluations=len(records),
             batch_s=round(seconds, 4),
+            latency_ms=record.answered_ms - record.at if live else None,
         )
         for record in records
     ]

@@ -1,7 +1,7 @@
 """The engine: it starts a job on Spark and hands out a handle to the running query."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from tempfile import TemporaryDirectory
@@ -13,14 +13,17 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
+from bestbefore.checkpoint.ownership import claim, lock_checkpoint, owner_of
 from bestbefore.checkpoint.state import Commits, State
 from bestbefore.engine.answering import Answering
 from bestbefore.engine.batch import BatchProcessor, QualityListener
+from bestbefore.engine.heartbeat import start_heartbeat
+from bestbefore.engine.progress import OnProgress, listen
 from bestbefore.engine.served_view import ServedView, open_served
-from bestbefore.engine.sinks import Sink, check_output, sink_of
+from bestbefore.engine.sinks import Sink, check_output, output_folders, sink_of
 from bestbefore.engine.view_start import service_pattern
 from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
-from bestbefore.job.job import AVAILABLE_NOW, Job, ServiceSettings, StreamSettings
+from bestbefore.job.job import UNTIL_END, Job, ServiceSettings, StreamSettings
 from bestbefore.limits import Ledgers, RequestLedger
 from bestbefore.service import Service
 from bestbefore.service.kinds import open_service
@@ -31,7 +34,7 @@ from bestbefore.spark.inbox import Inbox
 from bestbefore.spark.jobs import Planner
 from bestbefore.spark.payloads import python_failure
 from bestbefore.spark.reasons import reason_of
-from bestbefore.spark.session import is_local
+from bestbefore.spark.session import is_local, session_like
 from bestbefore.spark.sources import file_failure
 from bestbefore.spark.static_graphs import StaticTables, read_graphs
 from bestbefore.storage import LocalStorage, Storage
@@ -51,22 +54,35 @@ class RunningQuery:
 
     query: StreamingQuery
     batches: "_Batches"
+    spark: SparkSession
     _failure_told: bool = False
 
     def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for the end; False if it still runs after `timeout_s`. A failure is raised."""
+        """Wait for the end; False if it still runs after `timeout_s`. A failure is raised.
+
+        The last windows of a run until the end are answered here.
+        """
         deadline = None if timeout_s is None else monotonic_s() + timeout_s
         try:
             # In short steps, because a wait inside the JVM hears of no signal.
             while not self.query.awaitTermination(_STEP_S):  # type: ignore[arg-type]
                 if deadline is not None and monotonic_s() >= deadline:
                     return False
-        except PySparkException as error:
+            self.batches.end()
+        except (PySparkException, BestbeforeError) as error:
             raise self._failure(error) from None
         finally:
             if not self.query.isActive:
                 self.batches.opened.close()
         return True
+
+    def on_progress(self, tell: OnProgress) -> None:
+        """Tell of every micro-batch: Spark's progress, and the figures of the answers it gave.
+
+        What is answered between two batches, by a heartbeat or at the end of a finite run, is no
+        micro-batch of Spark's; `on_quality` hears of it.
+        """
+        listen(self.spark, str(self.query.runId), records=lambda: self.processor.told, tell=tell)
 
     def stop(self) -> None:
         """Stop at the end of the batch that runs, if any."""
@@ -79,7 +95,9 @@ class RunningQuery:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Stop; a failure that nobody has heard of yet is raised."""
-        failure = None if self._failure_told else self.query.exception()
+        failure = None
+        if not self._failure_told:
+            failure = self.query.exception() or self.batches.failure
         self.stop()
         if failure is not None and kind is None:
             raise self._failure(failure) from None
@@ -94,14 +112,9 @@ class RunningQuery:
         """The state of the last committed batch."""
         return self.processor.state
 
-    def _failure(self, error: PySparkException) -> BestbeforeError:
+    def _failure(self, error: BaseException) -> BestbeforeError:
         self._failure_told = True
-        cause = self.batches.failure or error
-        if isinstance(cause, BestbeforeError):
-            return cause
-        if known := file_failure(str(cause)) or python_failure(str(cause)):
-            return known
-        return WorkError(f"the query stopped: {reason_of(str(cause) or type(cause).__name__)}")
+        return _told(self.batches.failure or error)
 
 
 @dataclass
@@ -119,16 +132,44 @@ class _Batches:
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         with self._running:
-            if self._finished:
+            if self._finished or self.failure is not None:
                 # Not processed, hence not to be committed: the next run gets it again.
                 raise WorkError("the query was stopped")
-            try:
+            with self._noted(f"batch {number}"):
                 self.processor(batch, number)
-            except BaseException as error:
-                self.failure = error
-                self.opened.close()
-                # Spark only hears of an Exception; anything else would leave it waiting.
-                raise WorkError(f"batch {number} failed") from error
+
+    def beat(self, pause_ms: int, *, is_waiting: Callable[[], bool]) -> None:
+        """Let silent streams go on with the clock, if that is worth it and no batch is on its way.
+
+        A stream that brought nothing for `pause_ms` is taken to have nothing older than that.
+        """
+        with self._running:
+            if self._finished or self.failure is not None:
+                return
+            with self._noted("the heartbeat"):
+                if (latest := self.processor.silent(pause_ms)) and is_waiting():
+                    self.processor.advance(latest)
+
+    def end(self) -> None:
+        """After the last batch: raise what a heartbeat met, or let a finite run's streams end."""
+        with self._running:
+            if self.failure is not None:
+                raise WorkError("the query stopped") from self.failure
+            if self.processor.job.trigger == UNTIL_END and not self._finished:
+                self._finished = True
+                with self._noted("the end of the stream"):
+                    self.processor.end()
+
+    @contextmanager
+    def _noted(self, what: str) -> Iterator[None]:
+        """Keep a failure for whoever waits for the query, and close what was opened."""
+        try:
+            yield
+        except BaseException as error:
+            self.failure = error
+            self.opened.close()
+            # Spark only hears of an Exception; anything else would leave it waiting.
+            raise WorkError(f"{what} failed") from error
 
     def finish(self) -> None:
         """Let the batch that runs come to its end, and no other begin."""
@@ -156,20 +197,33 @@ class Engine:
         services: Mapping[str, Service] | None = None,
         sink: Sink | None = None,
         on_quality: QualityListener | None = None,
+        overwrite: bool = False,
     ) -> RunningQuery:
-        """Start a job, or go on with it where its checkpoint stands."""
+        """Start a job, or go on with it where its checkpoint stands.
+
+        Answers of another run are in its way, unless it may `overwrite` them.
+        """
         check_output(job, sink_given=sink is not None)
         _check_names("service", services or {}, [service.name for service in job.services])
         _check_names("stream", streams or {}, [stream.name for stream in job.streams])
         rows = self._intake(job, streams or {})
         answers = sink or sink_of(job.sink, self.spark)
         storage = storage_at(self.spark, job.checkpoint)
-        state = Commits(storage).latest(job)
         opened = ExitStack()
         try:
+            opened.enter_context(lock_checkpoint(job.checkpoint))
+            state = Commits(storage).latest(job)
+            folders = output_folders(job, sink_given=sink is not None)
+            claim(
+                {where: storage_at(self.spark, path) for where, path in folders.items()},
+                owner_of(storage, job.query.name),
+                begun=state.batch >= 0,
+                overwrite=overwrite,
+            )
             served = self._served(job, storage, state, services or {}, opened=opened)
             processor = BatchProcessor(
                 job=job,
+                spark=session_like(self.spark),
                 storage=storage,
                 quality_storage=self._quality_storage(job),
                 answering=Answering(
@@ -185,6 +239,7 @@ class Engine:
                 clock=self.clock,
                 state=replace(state, views={view.job.name: view.opened for view in served}),
             )
+            _resume(processor)
             return self._run(job, rows, _Batches(processor, opened))
         except BaseException:
             opened.close()
@@ -242,12 +297,15 @@ class Engine:
     def _run(self, job: Job, rows: DataFrame, batches: "_Batches") -> RunningQuery:
         writer = rows.writeStream.foreachBatch(batches)
         writer = writer.option("checkpointLocation", f"{job.checkpoint}/spark")
-        if job.trigger == AVAILABLE_NOW:
-            writer = writer.trigger(availableNow=True)
-        else:
-            milliseconds = parse_duration_ms(job.trigger)
-            writer = writer.trigger(processingTime=f"{milliseconds} milliseconds")
-        return RunningQuery(writer.start(), batches)
+        if not job.is_live:
+            return RunningQuery(writer.trigger(availableNow=True).start(), batches, self.spark)
+        trigger_ms = parse_duration_ms(job.trigger)
+        query = writer.trigger(processingTime=f"{trigger_ms} milliseconds").start()
+        if job.heartbeat_ms is not None:
+            # What came since Spark last looked is not known yet.
+            pause_ms = max(job.heartbeat_ms, trigger_ms)
+            batches.opened.callback(start_heartbeat(query, batches.beat, pause_ms))
+        return RunningQuery(query, batches, self.spark)
 
     def _intake(self, job: Job, streams: Mapping[str, DataFrame]) -> DataFrame:
         """The intake rows of all streams, with the IRI of their stream."""
@@ -262,13 +320,30 @@ class Engine:
         if given is not None:
             if not given.isStreaming:
                 raise InputError(f"the DataFrame for the stream {stream.name!r} is not streaming")
-            return elements_of(given)
+            return elements_of(given, arrival=stream.time == "arrival")
         if stream.source is None:
             raise InputError(
                 f"the stream {stream.name!r} has source = 'dataframe': hand one over, "
                 f"engine.start(job, streams={{{stream.name!r}: frame}})"
             )
         return stream.source.stream(self.spark)
+
+
+def _resume(processor: BatchProcessor) -> None:
+    """Finish what an earlier run had begun between two batches."""
+    try:
+        processor.resume()
+    except Exception as error:
+        raise _told(error) from error
+
+
+def _told(cause: BaseException) -> BestbeforeError:
+    """What a user is told of a failure."""
+    if isinstance(cause, BestbeforeError):
+        return cause
+    if known := file_failure(str(cause)) or python_failure(str(cause)):
+        return known
+    return WorkError(f"the query stopped: {reason_of(str(cause) or type(cause).__name__)}")
 
 
 def _check_names(kind: str, given: Iterable[str], known: Sequence[str]) -> None:

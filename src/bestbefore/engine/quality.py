@@ -25,8 +25,11 @@ class Quality:
     negative if it was borrowed from them; `sets` are the sizes of the sets A to G (see
     `WindowSets`). `limits` has the limit that kept it from refreshing more (`bound`, None if none
     did) and the requests that each limit then leaves (`left`). `service_status` is `ok`, or says
-    what failed. Counts of the stream are those since the record before, given with a batch's first
-    evaluation.
+    what failed; `service_state` how the worst service was found, `dropped` how many rows it sent
+    unasked or that are no RDF. `budget` is the γ that deadline and limits left, `alerts` are the
+    promises that the answer does not keep. `latency_ms` is the time from the close of the window to
+    the written answer, where the stream is live. Counts of the stream are those since the record
+    before, given with a batch's first evaluation.
     """
 
     evaluation: int
@@ -62,6 +65,7 @@ class Quality:
     late: int = 0
     quarantined: int = 0
     skipped_empty: int = 0
+    latency_ms: int | None = None
 
     def to_json(self) -> str:
         """One line of JSON."""

@@ -1,6 +1,6 @@
 """Which evaluations of a job are due: its windows against the watermark of its streams."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
@@ -38,11 +38,45 @@ def with_intake(
     )
     if intake.earliest_ms is None:
         return state
-    latest = {
-        iri: max(time, state.latest.get(iri, time))
-        for iri, time in {**state.latest, **intake.latest_of}.items()
-    }
-    return _started(job, replace(state, latest=latest), intake.earliest_ms)
+    return _started(job, advanced(state, intake.latest_of), intake.earliest_ms)
+
+
+def advanced(state: State, latest: Mapping[str, int]) -> State:
+    """The state after streams have come to later times; a stream never goes back."""
+    later = {iri: max(time, state.latest.get(iri, time)) for iri, time in latest.items()}
+    return replace(state, latest={**state.latest, **later})
+
+
+def is_worth(job: Job, before: State, after: State) -> bool:
+    """Whether an advance from one state to another makes an evaluation due.
+
+    Windows of so many elements have to be counted for that: they are once all elements are past.
+    """
+    reached = watermark_of(job, after)
+    if reached is None:
+        return False
+    if not job.counts_elements:
+        due = _due_in_time(job, after, reached)
+        return due is not None and due.takes_place
+    last, watermark = _last_element(before), watermark_of(job, before)
+    return last is not None and reached > last and (watermark is None or watermark <= last)
+
+
+def end_of(job: Job, state: State) -> int | None:
+    """The time that streams come to when they end, None if no window holds an element any more."""
+    last, instants = _last_element(state), _instants(job, state)
+    if last is None or (instants is None and not job.counts_elements):
+        return None
+    closing = last if instants is None else instants.at(instants.last_with(last))
+    watermark = watermark_of(job, state)
+    if watermark is not None and watermark > closing:
+        return None
+    return closing + 1 + job.allowed_lateness_ms
+
+
+def _last_element(state: State) -> int | None:
+    """The time of the last element that a window to come may hold."""
+    return max((segment.latest_ms for segment in state.segments), default=None)
 
 
 def _started(job: Job, state: State, earliest_ms: int) -> State:

@@ -46,6 +46,14 @@ def check_output(job: Job, *, sink_given: bool = False) -> None:
         _check_sink(job.sink)
 
 
+def output_folders(job: Job, *, sink_given: bool = False) -> dict[str, str]:
+    """The folders that a job writes answers and quality records into, by their keys."""
+    folders = {"sink.quality": job.sink.quality}
+    if job.sink.format in _FILE_FORMATS and not sink_given:
+        folders["sink.path"] = job.sink.path
+    return {key: path for key, path in folders.items() if path is not None}
+
+
 def _check_sink(sink: SinkSettings) -> None:
     if sink.mode == "overwrite-batch" and sink.format not in (*_FILE_FORMATS, _STDOUT):
         raise JobError(

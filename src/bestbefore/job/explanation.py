@@ -40,7 +40,12 @@ def explain(what: Job | ContinuousQuery | str, *, spark: "SparkSession | None" =
 
 def describe_job(job: Job) -> Sections:
     """The effective job: every setting with its value, secrets left out."""
-    lines = [f"query.trigger = {job.trigger}", *_settings("query.report", job.report)]
+    heartbeat = None if job.heartbeat_ms is None else format_duration(job.heartbeat_ms)
+    lines = [
+        f"query.trigger = {job.trigger}",
+        f"query.heartbeat = {heartbeat}",
+        *_settings("query.report", job.report),
+    ]
     for stream in job.streams:
         lines += _settings(f"streams.{stream.name}", stream)
     lines += _settings("sink", job.sink)
@@ -57,7 +62,8 @@ def _row_mappings(job: Job) -> Sections:
     sections = []
     for stream in job.streams:
         if stream.source is not None and (mapping := mapping_of(stream.source)) is not None:
-            lines = [f"time: {{{mapping.timestamp}}}", *map(str, mapping.triples)]
+            time = "of arrival" if mapping.timestamp is None else f"{{{mapping.timestamp}}}"
+            lines = [f"time: {time}", *map(str, mapping.triples)]
             sections.append((f"triples of a row of {stream.name}", "\n".join(lines)))
     return sections
 

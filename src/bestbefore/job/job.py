@@ -17,18 +17,24 @@ from bestbefore.spark.sources import Source
 from bestbefore.windows import ReportSetting, ReportStrategy
 
 AVAILABLE_NOW = "available-now"
+UNTIL_END = "until-end"
+FINITE = (AVAILABLE_NOW, UNTIL_END)
+"""The triggers of runs that end by themselves."""
+
+StreamTime = Literal["data", "arrival"]
 _BY_CONTENT = (ReportStrategy.CONTENT_CHANGE, ReportStrategy.NON_EMPTY)
 
 
 @dataclass(frozen=True)
 class StreamSettings:
-    """A stream: where it comes from and how late its elements may be."""
+    """A stream: where it comes from, whose time it has, and how late its elements may be."""
 
     name: str
     iri: str
     source: Source | None
     allowed_lateness_ms: int = 0
     clock_skew_ms: int = 86_400_000
+    time: StreamTime = "data"
 
 
 @dataclass(frozen=True)
@@ -155,8 +161,14 @@ class Job:
     graphs: Mapping[str, Path] = field(default_factory=dict)
     report: ReportSetting = field(default_factory=ReportSetting)
     trigger: str = AVAILABLE_NOW
+    heartbeat_ms: int | None = None
     t0_ms: int | None = None
     full_windows_only: bool = False
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it waits for more of its streams, rather than ending with what is there."""
+        return self.trigger not in FINITE
 
     @property
     def allowed_lateness_ms(self) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bestbefore.errors import JobError, UnsupportedSparql, nearest
-from bestbefore.job.job import AVAILABLE_NOW, Job, SinkSettings
+from bestbefore.job.job import AVAILABLE_NOW, FINITE, Job, SinkSettings
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.services import OWN_SECTIONS, read_services
 from bestbefore.job.streams import read_streams
@@ -57,6 +57,7 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         checkpoint=located(base, checkpoint_section.text("path", "checkpoint")) or "",
         report=_report(query_section),
         trigger=_trigger(query_section),
+        heartbeat_ms=_heartbeat(query_section),
         t0_ms=_instant(query_section, "t0"),
         full_windows_only=query_section.flag("full_windows_only", default=False),
     )
@@ -126,9 +127,16 @@ def _report(section: Section) -> ReportSetting:
 
 def _trigger(section: Section) -> str:
     trigger = section.text("trigger", AVAILABLE_NOW) or AVAILABLE_NOW
-    if trigger != AVAILABLE_NOW:
+    if trigger not in FINITE:
         section.duration_ms("trigger", None)
     return trigger
+
+
+def _heartbeat(section: Section) -> int | None:
+    heartbeat_ms = section.duration_ms("heartbeat", None)
+    if heartbeat_ms == 0:
+        raise JobError("query.heartbeat = '0s': a stream is silent only after a while, such as 1s")
+    return heartbeat_ms
 
 
 def _instant(section: Section, key: str) -> int | None:

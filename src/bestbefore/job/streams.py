@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 from bestbefore.errors import InputError, JobError
-from bestbefore.job.job import StreamSettings
+from bestbefore.job.job import StreamSettings, StreamTime
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.rdf.lexical_forms import datatype_iri
 from bestbefore.rdf.mapping import (
@@ -59,9 +59,23 @@ def _stream(section: Section, iri: str, base: Path) -> StreamSettings:
         source=_source(section, base),
         allowed_lateness_ms=section.duration_ms("allowed_lateness", "0s") or 0,
         clock_skew_ms=section.duration_ms("clock_skew", "1d") or 0,
+        time=_time(section),
     )
     section.finish()
     return stream
+
+
+def _time(section: Section) -> StreamTime:
+    """Whose time the elements have: their own, or that of their arrival."""
+    time: StreamTime = section.choice("time", get_args(StreamTime))
+    if time == "arrival":
+        for key in ("timestamp", "timestamp_unit"):
+            if key in section.table:
+                raise JobError(
+                    f"{section.name}.{key} is for time = 'data'; with time = 'arrival' no "
+                    "timestamp is read: leave it out"
+                )
+    return time
 
 
 def _source(section: Section, base: Path) -> Source | None:
@@ -110,15 +124,16 @@ def _spark(section: Section) -> SparkSource:
 
 def _reading(section: Section, kind: str, *, in_text: bool = False) -> Reading:
     unit: TimestampUnit = section.choice("timestamp_unit", get_args(TimestampUnit))
+    timestamp = None if _time(section) == "arrival" else section.text("timestamp", "ts") or "ts"
     if kind in LINE_FORMATS:
         return EventLines(
             format=kind,
             payload=section.choice("payload", PAYLOADS),
-            time_field=section.text("timestamp", "ts") or "ts",
+            time_field=timestamp,
             data_field=section.text("data", "data") or "data",
             timestamp_unit=unit,
         )
-    mapping = _mapping(section)
+    mapping = _mapping(section, timestamp)
     return MappedJson(mapping, unit) if in_text else MappedColumns(mapping, unit)
 
 
@@ -128,7 +143,7 @@ def _refuse_misplaced(section: Section, *kinds: str) -> None:
             raise JobError(f"{section.name}.{key} is for {', '.join(known)}, not for {kinds[-1]}")
 
 
-def _mapping(section: Section) -> RowMapping:
+def _mapping(section: Section, timestamp: str | None) -> RowMapping:
     """The row mapping of a stream's section."""
     subject = _template(section, "subject")
     triples = tuple(_triple(triple, subject) for triple in section.subsections("triples"))
@@ -137,7 +152,6 @@ def _mapping(section: Section) -> RowMapping:
             f"{section.name}.triples is missing: say which triples a row gives, one "
             f"[[{section.name}.triples]] each, with predicate and object = {_OBJECT}"
         )
-    timestamp = section.text("timestamp", "ts") or "ts"
     return RowMapping(timestamp=timestamp, subject=subject, triples=triples)
 
 

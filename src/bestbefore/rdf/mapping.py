@@ -96,16 +96,20 @@ class TripleMap:
 
 @dataclass(frozen=True, slots=True)
 class RowMapping:
-    """The triples of a row, their time, and the subject that no row may lack."""
+    """The triples of a row, their time, and the subject that no row may lack.
 
-    timestamp: str
+    Without a column for it, the time is that of arrival.
+    """
+
+    timestamp: str | None
     triples: tuple[TripleMap, ...]
     subject: Template | None = None
 
     @property
     def needed(self) -> tuple[str, ...]:
         """The columns without which a row is no event."""
-        return (self.timestamp, *(self.subject.columns if self.subject else ()))
+        timestamp = () if self.timestamp is None else (self.timestamp,)
+        return (*timestamp, *(self.subject.columns if self.subject else ()))
 
     @property
     def columns(self) -> tuple[str, ...]:

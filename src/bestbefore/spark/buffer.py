@@ -21,6 +21,7 @@ from bestbefore.spark.columns import ELEMENT_FIELDS, ELEMENTS, EVENT, INTAKE, ST
 from bestbefore.spark.inbox import json_columns
 from bestbefore.spark.needed_elements import NeededElements
 from bestbefore.spark.session import FEW_ROWS
+from bestbefore.spark.sql import quote
 from bestbefore.storage import Storage
 
 # Spark lists more than 32 paths with a job of its own.
@@ -75,7 +76,8 @@ class Limits:
     Elements that are not `needed` are counted but not written; without a word on it, all are.
     Elements before the watermark are late: counted and left out. Elements after the horizon are
     put into quarantine: one wrong clock must not close every window before its time. Elements
-    that came before `opening_ms` are needed by no window to come.
+    that came before `opening_ms` are needed by no window to come. Elements of streams in time of
+    `arrival` are never late: where the clock was set back, they have the time of the watermark.
     """
 
     watermark_ms: int | None
@@ -83,16 +85,21 @@ class Limits:
     streams: tuple[str, ...] = ()
     needed: NeededElements | None = None
     opening_ms: int | None = None
+    arrival: tuple[str, ...] = ()
 
     def judged(self, batch: DataFrame) -> DataFrame:
         """The rows of a batch with the verdict on each."""
         watermark_ms = _LONG_AGO if self.watermark_ms is None else self.watermark_ms
         # An array and an index that is no constant: the code that Spark generates stays the same.
         limits = f"array({watermark_ms}L, {self.horizon_ms}L)"
-        late, ahead = (
-            f"{TIME} {compared} get({limits}, CAST({TIME} % 1 AS INT) + {position})"
-            for position, compared in enumerate("<>")
+        watermark, horizon = (
+            f"get({limits}, CAST({TIME} % 1 AS INT) + {position})" for position in range(2)
         )
+        late, ahead = f"{TIME} < {watermark}", f"{TIME} > {horizon}"
+        if self.arrival:
+            arrived = f"{STREAM} IN ({', '.join(map(quote, self.arrival))})"
+            time = f"IF({arrived}, greatest({TIME}, {watermark}), {TIME})"
+            batch = batch.withColumn(TIME, F.expr(time))
         needed = "TRUE" if self.needed is None else self.needed.condition
         verdict = (
             f"CASE WHEN reason IS NOT NULL THEN {UNREADABLE} WHEN {late} THEN {LATE} "

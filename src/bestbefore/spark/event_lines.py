@@ -15,6 +15,7 @@ from bestbefore.errors import InputError
 from bestbefore.rdf.iris import CONTROLS
 from bestbefore.spark.columns import TIME, TRIPLE
 from bestbefore.spark.intake import (
+    ARRIVAL,
     RAW,
     STAMP,
     WRONG,
@@ -46,11 +47,14 @@ _STRING = rf'{_PLAIN}(?:\\["n]{_PLAIN}+)*+'
 
 @dataclass(frozen=True)
 class EventLines:
-    """How the text in a column `value` becomes triples."""
+    """How the text in a column `value` becomes triples.
+
+    Without a `time_field` the time is that of arrival, whatever a line says.
+    """
 
     format: LineFormat = "jsonl"
     payload: Payload = "ntriples"
-    time_field: str = "ts"
+    time_field: str | None = "ts"
     data_field: str = "data"
     timestamp_unit: TimestampUnit = "ms"
 
@@ -59,15 +63,18 @@ class EventLines:
         lines = text_lines(frame)
         match self.format:
             case "tsv":
-                return _from_tsv(lines, self.timestamp_unit)
+                return _from_tsv(lines, self.timestamp_unit, arrival=self.time_field is None)
             case "nquads":
-                return _from_nquads(lines, self.timestamp_unit)
+                return _from_nquads(lines, self.timestamp_unit, arrival=self.time_field is None)
             case "jsonl":
                 return self._from_json(lines)
 
     def _from_json(self, lines: DataFrame) -> DataFrame:
         unit, payload = self.timestamp_unit, self.payload
-        read = _json_events(lines, self.time_field, self.data_field)
+        if self.time_field is None:
+            read = _documents(lines, self.data_field)
+        else:
+            read = _json_events(lines, self.time_field, self.data_field)
         events = with_triples(timed(read, RAW, unit=unit), payload)
         faults = (
             (f"{STAMP} IS NULL", quote(f"no field {self.time_field!r} in a JSON object")),
@@ -130,8 +137,20 @@ def _json_events(lines: DataFrame, time_field: str, data_field: str) -> DataFram
     return read.selectExpr(RAW, WRONG, *aliased(cases))
 
 
-def elements_of(stream: DataFrame) -> DataFrame:
-    """The intake rows of a DataFrame that the caller hands over, with `time` (or `ts`), s, p, o."""
+def _documents(lines: DataFrame, data_field: str) -> DataFrame:
+    """The `document` of JSON objects, with their arrival as `stamp`."""
+    document = f"{json_object(RAW, (data_field,))}.{name(data_field)}"
+    columns: dict[str, str] = {STAMP: ARRIVAL, DOCUMENT: document}
+    return lines.selectExpr(RAW, WRONG, *aliased(columns))
+
+
+def elements_of(stream: DataFrame, *, arrival: bool = False) -> DataFrame:
+    """The intake rows of a DataFrame that the caller hands over, with `time` (or `ts`), s, p, o.
+
+    By `arrival` they get the time at which they are taken in.
+    """
+    if arrival:
+        stream = stream.drop("ts", TIME).selectExpr("*", f"{ARRIVAL} AS {TIME}")
     renamed = stream.withColumnRenamed("ts", TIME)
     missing = [column for column in (TIME, *TRIPLE) if column not in renamed.columns]
     if missing:
@@ -153,8 +172,9 @@ def elements_of(stream: DataFrame) -> DataFrame:
     return intake_of_statements(rows, statement, raw=raw)
 
 
-def _from_tsv(lines: DataFrame, unit: TimestampUnit) -> DataFrame:
-    stamped = lines.selectExpr("*", rf"substring_index({RAW}, '\t', 1) AS {STAMP}")
+def _from_tsv(lines: DataFrame, unit: TimestampUnit, *, arrival: bool) -> DataFrame:
+    stamp = ARRIVAL if arrival else rf"substring_index({RAW}, '\t', 1)"
+    stamped = lines.selectExpr("*", f"{stamp} AS {STAMP}")
     subject, predicate = rf"^{_FIELD}\t{NODE}\t", rf"^{_FIELD}\t{_FIELD}\t{IRI}\t"
     fault = (
         f"CASE WHEN ({has_form(RAW, _FOUR_FIELDS)}) IS NOT TRUE THEN {_NOT_FOUR} "
@@ -167,9 +187,10 @@ def _from_tsv(lines: DataFrame, unit: TimestampUnit) -> DataFrame:
     return intake_of_statements(events, RAW, gap="\t", first=1)
 
 
-def _from_nquads(lines: DataFrame, unit: TimestampUnit) -> DataFrame:
+def _from_nquads(lines: DataFrame, unit: TimestampUnit, *, arrival: bool) -> DataFrame:
     fields = rf"split({RAW}, '\t', 2)"
-    columns: dict[str, str] = {STAMP: f"get({fields}, 0)", DOCUMENT: f"get({fields}, 1)"}
+    stamp = ARRIVAL if arrival else f"get({fields}, 0)"
+    columns: dict[str, str] = {STAMP: stamp, DOCUMENT: f"get({fields}, 1)"}
     read = lines.selectExpr("*", *aliased(columns))
     events = with_triples(timed(read, RAW, unit=unit), "nquads")
     faults = [(f"{TRIPLES} IS NULL", _NO_QUAD)]

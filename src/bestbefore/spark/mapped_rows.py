@@ -16,6 +16,7 @@ from bestbefore.rdf.mapping import LiteralColumn, ObjectMap, RowMapping, Templat
 from bestbefore.rdf.terms import IRI, XSD, Literal, encode
 from bestbefore.spark.event_lines import json_object, not_utf8, text_lines
 from bestbefore.spark.intake import (
+    ARRIVAL,
     EACH,
     RAW,
     REASON,
@@ -90,7 +91,8 @@ def _mapped(
     identity: str,
 ) -> DataFrame:
     """The intake rows of `row`, a struct of strings."""
-    stamped = rows.selectExpr("*", f"{_value(mapping.timestamp)} AS {STAMP}")
+    stamp = ARRIVAL if mapping.timestamp is None else _value(mapping.timestamp)
+    stamped = rows.selectExpr("*", f"{stamp} AS {STAMP}")
     faults = (*faults, *_missing(mapping), *_misfits(mapping))
     events = judged(timed(stamped, identity, unit=unit), faults, unit)
     triples = each_triple(events, f"array({', '.join(map(_triple, mapping.triples))})")

@@ -5,8 +5,10 @@ import re
 import socket
 import sys
 from collections.abc import Mapping
+from contextlib import ExitStack
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
@@ -156,6 +158,12 @@ def settings_of(session: SparkSession, *, rows: int | None = None) -> dict[str, 
     }
 
 
+def session_like(spark: SparkSession) -> SparkSession:
+    """A session of its own that begins with the settings of another."""
+    java: Any = spark._jsparkSession
+    return SparkSession(spark.sparkContext, java.cloneSession())
+
+
 def _partitions(context: SparkContext, rows: int | None) -> str:
     """How many tasks share rows after a shuffle: one per core, or as many for each.
 
@@ -193,8 +201,7 @@ def _launched(master: str, conf: Mapping[str, str], log: Path | None) -> SparkSe
         # Python workers must be of this environment, not of whatever python3 is on the path.
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark_conf = SparkConf().setAll(list(settings.items()))
-    if log is not None:
-        _launch(spark_conf, log)
+    _launch(spark_conf, log)
     session = SparkSession.builder.config(conf=spark_conf).getOrCreate()
     if is_local(master):
         session.sparkContext.setLogLevel("ERROR")
@@ -216,13 +223,21 @@ def _on_this_machine() -> dict[str, str]:
     }
 
 
-def _launch(conf: SparkConf, log: Path) -> None:
-    """Start the JVM with its output in a file, unless one runs already."""
+def _launch(conf: SparkConf, log: Path | None) -> None:
+    """Start the JVM, with its output in a file if one is named, unless one runs already.
+
+    It gets a session of its own: signals for this process's group are this process's to handle. It
+    ends when its standard input does, hence with this process, however that ends.
+    """
     if SparkContext._gateway is not None:
         return
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as output:
-        gateway = launch_gateway(conf, {"stdout": output, "stderr": output})  # type: ignore[no-untyped-call]
+    with ExitStack() as opened:
+        options: dict[str, Any] = {"start_new_session": True}
+        if log is not None:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            output = opened.enter_context(log.open("ab"))
+            options |= {"stdout": output, "stderr": output}
+        gateway = launch_gateway(conf, options)  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway)
 
 

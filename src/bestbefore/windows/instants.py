@@ -87,6 +87,13 @@ class Instants:
         found = -(-(time_ms - self.t0_ms) // self.step_ms)
         return next(filter(self.takes_place, count(found)))
 
+    def last_with(self, time_ms: int) -> int:
+        """The last evaluation that sees an element of that time in one of its windows."""
+        return max(
+            self.last_seeing(number, window.last_with(time_ms))
+            for number, window in enumerate(self.windows)
+        )
+
     def first_evaluation(self, earliest_ms: int, *, full_windows_only: bool) -> int:
         """The first evaluation that can see an element, or of windows that lie in the stream."""
         times = [earliest_ms, self.at(1)]

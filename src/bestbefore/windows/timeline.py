@@ -73,5 +73,10 @@ class Due:
             return 0
         return self.last - self.first + 1 - answered
 
+    @property
+    def takes_place(self) -> bool:
+        """Whether a window closes at one of them."""
+        return any(map(self.instants.takes_place, range(self.first, self.last + 1)))
+
     def __len__(self) -> int:
         return max(0, self.last - self.first + 1)

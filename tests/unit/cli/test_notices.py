@@ -1,10 +1,8 @@
 """What `run` says before it begins."""
 
-import io
-
 import pytest
-from rich.console import Console
 
+from bestbefore.cli.logs import set_up_log
 from bestbefore.cli.running import _notice_intervals
 from bestbefore.job import read_job
 from tests.unit.job.test_job_file import tables
@@ -19,9 +17,9 @@ from tests.unit.job.test_job_file import tables
         ({"interval_variable": "?followers"}, ""),
     ],
 )
-def test_an_assumed_change_interval_is_said(view, said):
-    out = io.StringIO()
-    console = Console(file=out, width=200)
-    _notice_intervals(read_job(tables(view=view)).services[0], console)
-    assert said in out.getvalue()
-    assert bool(out.getvalue()) == bool(said)
+def test_an_assumed_change_interval_is_said(view, said, capsys):
+    set_up_log("text", "info")
+    _notice_intervals(read_job(tables(view=view)).services[0])
+    err = capsys.readouterr().err
+    assert said in err
+    assert bool(err) == bool(said)

@@ -399,3 +399,16 @@ def test_windows_of_so_many_elements_have_no_width_to_stand_for_change_intervals
     with pytest.raises(JobError, match="counts elements.* give view.change_interval"):
         read_job(sections)
     assert read_job({**sections, "view": {"change_interval": "1h"}}).services[0].budget == 2
+
+
+def test_modes_arrive():
+    live = read_job(tables(query={"text": QUERY, "trigger": "2s", "heartbeat": "500ms"}))
+    assert (live.is_live, live.heartbeat_ms) == (True, 500)
+    assert "query.heartbeat = PT0.5S" in describe_job(live)[0][1]
+    assert not read_job(tables()).is_live
+    assert not read_job(tables(query={"text": QUERY, "trigger": "until-end"})).is_live
+
+
+def test_no_heartbeat_without_a_silence():
+    with pytest.raises(JobError, match=r"query.heartbeat = '0s': a stream is silent only after"):
+        read_job(tables(query={"text": QUERY, "heartbeat": "0s"}))

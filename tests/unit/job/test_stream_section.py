@@ -170,3 +170,15 @@ def test_explain_shows_the_triples_of_a_row_and_no_secrets(tmp_path, monkeypatch
     assert "streams.m.source.options = {'subscribe': 'topic'}" in sections["job"]
     assert "streams.m.source.reading.timestamp_unit = ms" in sections["job"]
     assert "s3cret" not in str(sections)
+
+
+def test_time_of_arrival_needs_no_timestamp(tmp_path):
+    lines = read(tmp_path, path="s", time="arrival")
+    assert (lines.time, lines.source.reading.time_field) == ("arrival", None)
+    rows = read(tmp_path, **ROWS, time="arrival")
+    assert rows.source.reading.mapping.columns == ("s", "o")
+    assert read(tmp_path, source="dataframe", time="arrival").time == "arrival"
+    with pytest.raises(JobError, match=r"m.timestamp is for time = 'data'; .*leave it out"):
+        read(tmp_path, path="s", time="arrival", timestamp="at")
+    with pytest.raises(JobError, match=r"m.time = 'arival'; did you mean 'arrival'"):
+        read(tmp_path, path="s", time="arival")
