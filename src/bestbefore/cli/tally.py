@@ -12,7 +12,7 @@ class Tally:
 
     `fruitless` evaluations asked for refreshes and got none; `waited` ones could ask for none: the
     units they needed had failed lately or can never be sent. `limited` ones were bound by the
-    limits of a service.
+    limits of a service, and `starved` if these left no refresh at all.
     """
 
     evaluations: int = 0
@@ -24,6 +24,7 @@ class Tally:
     fruitless: int = 0
     waited: int = 0
     limited: int = 0
+    starved: int = 0
     alerts: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
@@ -39,8 +40,9 @@ class Tally:
             self.reasons[record.service_status] += 1
         self.fruitless += bool(record.elected and not record.refreshed)
         self.waited += bool(record.waiting and not record.candidates)
-        self.limited += bool(getattr(record, "limits", None))
-        self.alerts += len(getattr(record, "alerts", None) or ())
+        self.limited += bool(record.limits.get("bound"))
+        self.starved += bool(record.limits.get("bound") and not record.budget)
+        self.alerts += len(record.alerts)
 
     def __str__(self) -> str:
         limited = f"; {self.limited} evaluations bound by limits" if self.limited else ""
@@ -57,6 +59,7 @@ class Tally:
             "refreshes failed": self.failed,
             "evaluations whose refreshes all failed": self.fruitless,
             "evaluations that waited for units whose refresh had failed": self.waited,
+            "evaluations that limits left no refresh for": self.starved,
             "alerts": self.alerts,
         }
         found = [f"{count} {what}" for what, count in counts.items() if count]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -51,7 +51,7 @@ from bestbefore.spark.output_stream import answer_columns, operator_of
 from bestbefore.spark.session import FEW_ROWS
 from bestbefore.spark.sql import quoted
 from bestbefore.spark.static_graphs import StaticTables
-from bestbefore.time import Clock
+from bestbefore.time import Clock, monotonic_s
 from bestbefore.windows import Due, Instants, reported
 
 Outcomes = Sequence[Sequence[Outcome]]
@@ -75,7 +75,7 @@ class Answering:
     repeats: Repeats = field(default_factory=Repeats)
     _statements: dict[tuple[Instants, bool, bool], CompiledQuery] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
-    _took: dict[str, int] = field(default_factory=dict)
+    _took: dict[str, Any] = field(default_factory=dict)
 
     @property
     def compares(self) -> bool:
@@ -83,7 +83,14 @@ class Answering:
         return operator_of(self.job.query) is not OutputOperator.RSTREAM
 
     def answer(
-        self, spark: SparkSession, buffer: Buffer, due: Due, *, state: State, few: bool
+        self,
+        spark: SparkSession,
+        buffer: Buffer,
+        due: Due,
+        *,
+        state: State,
+        few: bool,
+        started_s: float,
     ) -> tuple[list[Quality], Outcomes]:
         """Answer what is due and write it; tell the quality of each answer.
 
@@ -109,14 +116,23 @@ class Answering:
                 views.give(given)
                 with self._compared(views, given, state):
                     figures = self._write(views, state.batch, few=few)
-        # It is likely to take as long the next time.
-        self._took["writing"] = max(0, self.clock() - maintained_ms)
+        self._note_times(outcomes, maintained_ms, started_s)
         return self._qualities(figures, due, given, outcomes, clock=clock), outcomes
 
     def _event_clock(self, due: Due) -> EventClock:
-        """The clock of the stream during a batch."""
-        latest_ms = due.timeline.at(due.last)
-        return event_clock(self.clock, latest_ms, writing_ms=self._took.get("writing", 0))
+        """The clock of the stream during a batch, which is likely to take as long as the last."""
+        return replace(event_clock(self.clock, due.timeline.at(due.last)), **self._took)
+
+    def _note_times(self, outcomes: Outcomes, maintained_ms: int, started_s: float) -> None:
+        """Note how long a batch took, per evaluation: to write it, to ask, and all the rest."""
+        evaluations = max(1, *(len(of_service) for of_service in outcomes), 1)
+        asked_s = sum(outcome.reply.seconds for each in outcomes for outcome in each)
+        whole_s = monotonic_s() - started_s
+        self._took.update(
+            writing_ms=max(0, self.clock() - maintained_ms),
+            busy_ms=round(1000 * max(0.0, whole_s - asked_s) / evaluations),
+            asking_ms=round(1000 * asked_s / evaluations),
+        )
 
     def _bind(self, views: ViewJobs, buffer: Buffer, opening_ms: int | None, *, few: bool) -> None:
         """Let the session know the elements as temporary views, in place of the inbox's tables."""

@@ -5,6 +5,7 @@ writes, however many windows are due. Nothing is final before the state is commi
 is repeated overwrites what it wrote before, and a committed batch is not repeated.
 """
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -12,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from bestbefore.checkpoint.advances import Advances
 from bestbefore.checkpoint.state import Commits, State, batch_name
+from bestbefore.engine.alerts import AlertListener
 from bestbefore.engine.answering import Answering, Outcomes
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.schedule import (
@@ -32,6 +34,7 @@ from bestbefore.windows import Due
 
 QualityListener = Callable[[Quality], None]
 _BATCHES_TOLD = 100
+_LOG = logging.getLogger("bestbefore.engine")
 
 
 @dataclass
@@ -48,6 +51,7 @@ class BatchProcessor:
     quality_storage: Storage | None
     answering: Answering
     on_quality: QualityListener
+    on_alert: AlertListener
     clock: Clock
     state: State
     heard: dict[str, int] = field(default_factory=dict)
@@ -104,7 +108,9 @@ class BatchProcessor:
         records = list[Quality]()
         if due is not None:
             state = self._begun(state, due)
-            records, outcomes = self.answering.answer(self.spark, buffer, due, state=state, few=few)
+            records, outcomes = self.answering.answer(
+                self.spark, buffer, due, state=state, few=few, started_s=started
+            )
             state = self._settled(state, due, records, outcomes)
             seconds = monotonic_s() - started
             records = _completed(records, state, due, seconds=seconds, live=self.job.is_live)
@@ -177,6 +183,10 @@ class BatchProcessor:
         self.state = state
         for record in records:
             self.on_quality(record)
+            for alert in record.alerts:
+                about = {"batch": record.batch, "evaluation": record.evaluation}
+                _LOG.warning("%s", alert, extra=about)
+                self.on_alert(record.evaluation, alert)
 
     def _clean_up(self, before: State, after: State, evaluations: list[int]) -> None:
         """Remove what the committed state no longer refers to; a crash here leaves only litter."""

@@ -52,16 +52,21 @@ def _connections(job: ServiceSettings) -> int:
 class Deadline:
     """The time that an evaluation has for its requests, None if nobody waits for it.
 
-    In a live stream ρ counts from the close of the window, in a replay from the batch's begin.
+    In a live stream ρ counts from the close of the window, in a replay from the batch's begin. A
+    live stream has a window every slide, so that requests which leave no time for the rest of an
+    evaluation within a slide would make all that follow late.
     """
 
     deadline_ms: int | None
     clock: EventClock
     t_ms: int
+    slide_ms: int
 
     def left_s(self) -> float | None:
         """The seconds that are left now, less what writing the answer will take."""
         if self.deadline_ms is None:
             return None
         left_ms = self.deadline_ms - self.clock.spent_ms(self.t_ms) - self.clock.writing_ms
+        if self.clock.live:
+            left_ms = min(left_ms, self.slide_ms - self.clock.busy_ms)
         return max(0.0, left_ms / 1000)

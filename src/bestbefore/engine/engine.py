@@ -15,6 +15,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.checkpoint.ownership import claim, lock_checkpoint, owner_of
 from bestbefore.checkpoint.state import Commits, State
+from bestbefore.engine.alerts import AlertListener
 from bestbefore.engine.answering import Answering
 from bestbefore.engine.batch import BatchProcessor, QualityListener
 from bestbefore.engine.heartbeat import start_heartbeat
@@ -183,13 +184,14 @@ class Engine:
     """Runs jobs on a Spark session.
 
     `services` replace those of the job by their names, `sink` the job's sink, `streams` names
-    streaming DataFrames for streams that are no folders, `on_quality` hears of every evaluation.
+    streaming DataFrames for streams that are no folders, `on_quality` hears of every evaluation,
+    `on_alert` of promises that one does not keep.
     """
 
     spark: SparkSession
     clock: Clock = wall_clock_ms
 
-    def start(
+    def start(  # noqa: PLR0913 - all but the job may be left out
         self,
         job: Job,
         *,
@@ -197,6 +199,7 @@ class Engine:
         services: Mapping[str, Service] | None = None,
         sink: Sink | None = None,
         on_quality: QualityListener | None = None,
+        on_alert: AlertListener | None = None,
         overwrite: bool = False,
     ) -> RunningQuery:
         """Start a job, or go on with it where its checkpoint stands.
@@ -236,6 +239,7 @@ class Engine:
                     static=_static(job),
                 ),
                 on_quality=on_quality or (lambda _: None),
+                on_alert=on_alert or (lambda _, __: None),
                 clock=self.clock,
                 state=replace(state, views={view.job.name: view.opened for view in served}),
             )

@@ -141,7 +141,7 @@ class ServedView:
         ledger = DurableLedger(self.storage, batch, self.view, self.account)
         slices, outcomes = Slices(), list[Outcome]()
         for evaluation in evaluations:
-            deadline = Deadline(self.job.qos.deadline_ms, clock, timeline.at(evaluation))
+            deadline = self._deadline(self.job.qos.deadline_ms, evaluation, timeline, clock)
             source = ServiceSource(self.view, self.service, intervals, self.pace, deadline)
             outcome = maintain(
                 self.job.policy,
@@ -164,15 +164,15 @@ class ServedView:
     def _plan(self, last: Outcome, timeline: Timeline, state: ViewState, clock: EventClock) -> Plan:
         """What the evaluation after the last one will elect, as far as its window is known now."""
         evaluation = last.evaluation + 1
-        t_ms = timeline.at(evaluation)
-        situation = self._situation(evaluation, timeline, state, Deadline(None, clock, t_ms))
+        nobody_waits = self._deadline(None, evaluation, timeline, clock)
+        situation = self._situation(evaluation, timeline, state, nobody_waits)
         situation = replace(situation, clock=None)
         election = elect(
             self.job.policy, self.view.units, last.window.later(1), situation, rng=situation.rng()
         )
         return Plan(
             evaluation,
-            t_ms,
+            situation.moment.t_ms,
             keys=tuple(self.view.keys[unit] for unit in election.elected.tolist()),
             candidates=len(election.candidates),
             limit=situation.budget + situation.start,
@@ -204,6 +204,12 @@ class ServedView:
         """End what is being asked ahead of time."""
         if self.ahead is not None:
             self.ahead.close()
+
+    def _deadline(
+        self, deadline_ms: int | None, evaluation: int, timeline: Timeline, clock: EventClock
+    ) -> Deadline:
+        moment = _moment(evaluation, timeline, self.job)
+        return Deadline(deadline_ms, clock, moment.t_ms, moment.slide_ms)
 
     def _needed(self, statistics: pa.Table) -> KeyStatistics:
         return read_statistics(

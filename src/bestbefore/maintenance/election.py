@@ -79,7 +79,10 @@ class Situation:
         """The freshness that is wanted, and when."""
         if self.freshness is None:
             return None
-        return Wanted(self.freshness, self.written_ms, self.written_ms - self.now_ms)
+        if self.clock is None or not self.clock.live:
+            return Wanted(self.freshness, self.written_ms)
+        written_ms = self.written_ms + self.clock.asking_ms
+        return Wanted(self.freshness, written_ms, self.clock.writing_ms)
 
     def rng(self) -> np.random.Generator:
         """The random generator of this evaluation, the same however often it is repeated."""

@@ -10,14 +10,17 @@ class EventClock:
     """Tells the time of the stream while evaluations run.
 
     The time of a live stream is that of the clock. In one that is replayed no time passes during an
-    evaluation, so that whoever replays it finds the same. `writing_ms` is how long it takes from
-    the maintenance to the written answer.
+    evaluation, so that whoever replays it finds the same. By the batch before, `writing_ms` is how
+    long it takes from the maintenance to the written answer, `busy_ms` how long an evaluation takes
+    in all but its requests, and `asking_ms` how long these take.
     """
 
     clock: Clock
     begun_ms: int
     live: bool
     writing_ms: int = 0
+    busy_ms: int = 0
+    asking_ms: int = 0
 
     def now_ms(self, t_ms: int) -> int:
         """The time now, during the evaluation at t; never before t."""
@@ -32,7 +35,7 @@ class EventClock:
         return self.now_ms(t_ms) + self.writing_ms if self.live else t_ms
 
 
-def event_clock(clock: Clock, latest_ms: int, *, writing_ms: int = 0) -> EventClock:
+def event_clock(clock: Clock, latest_ms: int) -> EventClock:
     """The clock of a batch that begins now, whose latest evaluation is at a time of the stream."""
     begun_ms = clock()
-    return EventClock(clock, begun_ms, is_live(latest_ms, begun_ms), writing_ms)
+    return EventClock(clock, begun_ms, is_live(latest_ms, begun_ms))

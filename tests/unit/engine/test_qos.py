@@ -116,9 +116,17 @@ def test_as_many_are_elected_as_fit_into_the_deadline(rig):
     assert [outcome.budget for outcome in run.raw[1:]] == [12, 12]
 
 
+def test_requests_leave_time_for_the_rest_of_an_evaluation_within_a_slide():
+    """Else the windows that follow would come later and later."""
+    clock = EventClock(lambda: 5_100, 5_100, live=True, writing_ms=200, busy_ms=700)
+    assert Deadline(2_000, clock, 5_000, slide_ms=1_000).left_s() == 0.3
+    assert Deadline(2_000, clock, 5_000, slide_ms=9_000).left_s() == 1.7
+    assert Deadline(2_000, clock, 5_000, slide_ms=500).left_s() == 0.0
+
+
 def test_without_a_deadline_nobody_waits_for_one():
     clock = EventClock(lambda: 0, 0, live=False)
-    assert Deadline(None, clock, 0).left_s() is None
+    assert Deadline(None, clock, 0, 1).left_s() is None
     assert RequestPace().fitting(1.0, None) is None
 
 
