@@ -24,7 +24,7 @@ _MARGIN_MS = 50
 
 @dataclass(frozen=True)
 class Plan:
-    """What an evaluation to come, at a time of the clock, is expected to elect."""
+    """What an evaluation to come is expected to elect, and when it has to be there."""
 
     evaluation: int
     at_ms: int
@@ -105,9 +105,12 @@ class Ahead:
         lead_ms = _MARGIN_MS + round(1000 * self._pace.seconds_for(len(plan.keys), self._job))
         if self._hurry.wait(max(0, plan.at_ms - lead_ms - self._clock()) / 1000):
             return
+        left_s = (plan.at_ms - _MARGIN_MS - self._clock()) / 1000
         ledger = self._ledger()
         affordable = ledger.affordable(plan.evaluation, plan.limit)
         keys = plan.keys[: affordable.units]
+        # What would not be back in time would be waited for.
+        keys = keys[: self._pace.fitting(max(0.0, left_s), self._job)]
         keys = keys[: ledger.reserve(plan.evaluation, len(keys), limit=plan.limit)]
         if keys:
             fetched = fetch_within(self._service, keys)

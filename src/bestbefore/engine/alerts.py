@@ -20,6 +20,9 @@ class Alert:
         return f"{self.promise}: {self.why}; {self.remedy}"
 
 
+# An estimate that misses by less is not worth an alert.
+_TOLERANCE = 0.005
+
 AlertListener = Callable[[int, Alert], None]
 """Hears of the evaluation and its alert."""
 
@@ -27,8 +30,8 @@ AlertListener = Callable[[int, Alert], None]
 def freshness_alert(service: ServiceSettings, outcome: Outcome) -> Alert | None:
     """Why the estimate stays below the freshness that is wanted, if it does."""
     wanted = service.qos.freshness
-    found = outcome.window.freshness(outcome.fresh)
-    if wanted is None or found is None or found >= wanted:
+    found = outcome.window.freshness(outcome.fresh, once=service.once)
+    if wanted is None or found is None or found >= wanted - _TOLERANCE:
         return None
     why, remedy = _short_of(service, outcome, wanted)
     text = f"{found:.1%} of what {service.name} gives is fresh by the estimate, {wanted:.1%} wanted"
@@ -37,30 +40,41 @@ def freshness_alert(service: ServiceSettings, outcome: Outcome) -> Alert | None:
 
 def _short_of(service: ServiceSettings, outcome: Outcome, wanted: float) -> tuple[str, str]:
     """What kept an evaluation from the wanted freshness, and what would have helped."""
+    reply, budget = outcome.reply, outcome.budget
     needed, at_best = outcome.lift or (0, 1.0)
-    if failed := len(outcome.reply.failed):
-        reason = next(iter(outcome.reply.failed.values()))
-        return f"{failed} refreshes failed ({reason})", "see to the service"
-    if outcome.bound_by:
-        limit = f"limits.{outcome.bound_by}"
-        return f"{limit} leaves {outcome.budget} refreshes, {needed} are needed", f"raise {limit}"
-    if len(outcome.reply.unsent):
-        late = len(outcome.reply.unsent)
-        return f"{late} refreshes did not fit into the deadline", "raise qos.deadline"
-    if at_best < wanted:
-        return (
+    tight = service.qos.deadline_ms is not None and budget < service.budget
+    limit, short = f"limits.{outcome.bound_by}", f"{budget} refreshes, {needed} are needed"
+    causes = [
+        (
+            bool(reply.failed),
+            f"{len(reply.failed)} refreshes failed ({next(iter(reply.failed.values()), '')})",
+            "see to the service",
+        ),
+        (bool(outcome.bound_by), f"{limit} leaves {short}", f"raise {limit}"),
+        (
+            bool(len(reply.unsent)),
+            f"{len(reply.unsent)} refreshes did not fit into the deadline",
+            "raise qos.deadline",
+        ),
+        (
+            at_best < wanted,
             f"the data change too fast: with everything refreshed it would be {at_best:.1%}",
             f"qos.freshness = {at_best:.2f} can be kept, or answer sooner",
-        )
-    if service.qos.deadline_ms is not None and outcome.budget < service.budget:
-        return (
-            f"{outcome.budget} refreshes fit into the deadline, {needed} are needed",
+        ),
+        (
+            tight and needed > budget,
+            f"the deadline has time for {short}",
             "raise qos.deadline, services.….connections or units_per_request",
-        )
-    return (
-        f"the budget is {outcome.budget} refreshes, {needed} are needed",
-        f"budget.refreshes = {needed} would keep it",
-    )
+        ),
+        (
+            needed > budget,
+            f"the budget is {short}",
+            f"budget.refreshes = {needed} would keep it",
+        ),
+    ]
+    late = "requests and writing took longer than for the answer before"
+    found = next(((why, remedy) for holds, why, remedy in causes if holds), None)
+    return found or (late, "the next one may keep it")
 
 
 def deadline_alert(qos: Qos, outcomes: Sequence[Outcome], took_ms: int) -> Alert | None:

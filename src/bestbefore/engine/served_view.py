@@ -170,9 +170,10 @@ class ServedView:
         election = elect(
             self.job.policy, self.view.units, last.window.later(1), situation, rng=situation.rng()
         )
+        # Nothing is waited for that is back when maintenance begins.
         return Plan(
             evaluation,
-            situation.moment.t_ms,
+            situation.moment.t_ms + max(0, clock.busy_ms - clock.writing_ms),
             keys=tuple(self.view.keys[unit] for unit in election.elected.tolist()),
             candidates=len(election.candidates),
             limit=situation.budget + situation.start,
@@ -237,6 +238,7 @@ class ServedView:
             keep_ms=None if bounded else job.view.keep_windows * moment.slide_ms,
             uncached=job.view.mode == "none",
             freshness=job.qos.freshness,
+            once=job.once,
             clock=deadline.clock,
         )
 

@@ -90,7 +90,8 @@ class ServiceSettings:
     """A SERVICE of the query: who answers it within which limits, its policy and its local view.
 
     `start` refreshes more than the budget may be spent to fill the view. Refreshes are made `ahead`
-    of the evaluation that they are for, if wanted. `ledger` is the folder of
+    of the evaluation that they are for, if wanted. Answers that show equal rows `once` do not count
+    the mappings of a join key. `ledger` is the folder of
     the ledger that keeps the limits, None for the job's checkpoint.
     """
 
@@ -104,6 +105,7 @@ class ServiceSettings:
     seed: int = 0
     start: int = 0
     ahead: bool = False
+    once: bool = False
     qos: Qos = NO_QOS
     limits: Limits = NO_LIMITS
     ledger: str | None = None

@@ -12,6 +12,7 @@ from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.service_limits import read_limits
 from bestbefore.maintenance import Need, Policy, resolve_policy
 from bestbefore.query import CountWindow, QueryPlan, ServicePlan
+from bestbefore.query.algebra import Distinct, Group, walk
 from bestbefore.query.scope import certain_variables
 from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.registry import SERVICES, load_entry_points, load_module
@@ -110,6 +111,7 @@ def _service(
         view=_view(own["view"], clause, base),
         limits=limits,
         ledger=ledger,
+        once=any(isinstance(node, Distinct | Group) for node in walk(plan.around)),
     )
     _check(settings)
     for used in own.values():

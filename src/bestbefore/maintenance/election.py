@@ -42,8 +42,9 @@ class Situation:
     what the window needs and the view lacks goes first, whoever proposes; `start` more than the
     budget may be spent on it, and units that nobody needed for `keep_ms` leave. `uncached` asks for
     all that the window needs, whatever the budget, and keeps nothing. `freshness` is the α that is
-    wanted, which no more than the budget is spent for; `ahead` was asked for before the evaluation
-    was due. Without a `clock` no time passes during an evaluation.
+    wanted, which no more than the budget is spent for, and answers may show equal rows `once`;
+    `ahead` was asked for before the evaluation was due. Without a `clock` no time passes during an
+    evaluation.
     """
 
     moment: Moment
@@ -59,6 +60,7 @@ class Situation:
     keep_ms: int | None = None
     uncached: bool = False
     freshness: float | None = None
+    once: bool = False
     ahead: Asked | None = None
     clock: EventClock | None = None
 
@@ -80,9 +82,9 @@ class Situation:
         if self.freshness is None:
             return None
         if self.clock is None or not self.clock.live:
-            return Wanted(self.freshness, self.written_ms)
+            return Wanted(self.freshness, self.written_ms, once=self.once)
         written_ms = self.written_ms + self.clock.asking_ms
-        return Wanted(self.freshness, written_ms, self.clock.writing_ms)
+        return Wanted(self.freshness, written_ms, self.clock.writing_ms, self.once)
 
     def rng(self) -> np.random.Generator:
         """The random generator of this evaluation, the same however often it is repeated."""

@@ -12,11 +12,15 @@ from bestbefore.view.units import Units
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The freshness α that is wanted when the answer is written, and how long that takes."""
+    """The freshness α that is wanted when the answer is written, and how long that takes.
+
+    An answer that shows equal rows `once` does not count how many mappings there are of a key.
+    """
 
     freshness: float
     written_ms: int
     writing_ms: int = 0
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +38,18 @@ class Lift:
 def cheapest_lift(units: Units, window: WindowUnits, ready: Booleans, wanted: Wanted) -> Lift:
     """The fewest of the window's `ready` units whose refresh lifts the estimate to α.
 
-    The estimate is the mean over the pairs of a row and a mapping of the probability that the row
-    is fresh; what the view lacks is not. A refresh of unit i adds the pairs of i times what it
-    lifts their probability by, so the fewest units are those that add most.
+    The estimate is the mean over the answer rows of the probability that the row is fresh; what the
+    view lacks is not. A refresh of unit i adds the rows of i times what it lifts their probability
+    by, so the fewest units are those that add most.
     """
-    unit, pairs = window.unit, window.mappings
+    unit, rows = window.unit, window.weights(once=wanted.once)
     held, interval_ms = units.held[unit], units.interval_ms[unit]
     before = fresh_probability(units.refreshed_ms[unit], interval_ms, wanted.written_ms) * held
     after = np.exp(-wanted.writing_ms / interval_ms)
-    gain = np.where(ready, np.maximum(after - before, 0.0), 0.0) * pairs
-    whole = float(pairs.sum() + window.unknown)
-    lacking = wanted.freshness * whole - float(before @ pairs)
-    at_best = (float(before @ pairs) + float(gain.sum())) / whole if whole else 1.0
+    gain = np.where(ready, np.maximum(after - before, 0.0), 0.0) * rows
+    whole = float(rows.sum() + window.unknown)
+    lacking = wanted.freshness * whole - float(before @ rows)
+    at_best = (float(before @ rows) + float(gain.sum())) / whole if whole else 1.0
     order = np.argsort(-gain, kind="stable")
     order = order[gain[order] > 0]
     if lacking <= 0:

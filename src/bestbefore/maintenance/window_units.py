@@ -55,10 +55,15 @@ class WindowUnits:
     def __len__(self) -> int:
         return len(self.unit)
 
-    def freshness(self, fresh: Scores) -> float | None:
-        """The mean over the pairs of rows and mappings; what is unknown is not fresh."""
-        whole = float(self.mappings.sum() + self.unknown)
-        return float(fresh @ self.mappings) / whole if whole else None
+    def weights(self, *, once: bool) -> Integers:
+        """How many answer rows each unit has a part in; one, if answers show equal rows `once`."""
+        return np.ones(len(self.unit), dtype=np.int64) if once else self.mappings
+
+    def freshness(self, fresh: Scores, *, once: bool = False) -> float | None:
+        """The mean over the answer rows of their units' freshness; what is unknown is not fresh."""
+        weights = self.weights(once=once)
+        whole = float(weights.sum() + self.unknown)
+        return float(fresh @ weights) / whole if whole else None
 
     def results(self, fresh: Integers) -> Scores:
         """Per unit, the answers over the coming evaluations that it serves if fresh for so many.

@@ -78,6 +78,7 @@ class Rig:
     outcomes: list = field(default_factory=list)
     raw: list = field(default_factory=list)
     clock: EventClock = field(default_factory=lambda: event_clock(CLOCK, 0))
+    wall: object = CLOCK
     clocks: Clocks = field(default_factory=Clocks)
 
     def run(self, events, *, batches, storage=None):
@@ -87,7 +88,7 @@ class Rig:
         if self.job.limits.lasting:
             requests = open_ledger(storage, self.job.limits, self.clocks)
         self.served = open_served(
-            self.job, self.service, storage, begun, clock=CLOCK, requests=requests
+            self.job, self.service, storage, begun, clock=self.wall, requests=requests
         )
         self.state = replace(self.state, views={"bkg": self.served.opened})
         for number, evaluations in enumerate(batches):

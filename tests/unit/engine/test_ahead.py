@@ -26,7 +26,9 @@ def live(rig):
 
     def make(**options):
         run = rig("WSJ-LRU", rows=ROWS, ahead=True, **options)
-        run.clock = EventClock(lambda: 10_000, 10_000, live=True)
+        run.clock = EventClock(lambda: 9_950, 9_950, live=True)
+        # The next window closes at 10 s.
+        run.wall = lambda: 9_940
         return run
 
     return make
@@ -89,7 +91,7 @@ def test_a_crash_in_between_wastes_them_and_adds_none(live):
 
 
 def test_an_evaluation_that_comes_before_its_time_finds_nothing_asked(rig):
-    """An hour remains, and nobody waits for it."""
+    """There is an hour left, and nobody waits for it."""
     job, service = rig("WSJ-LRU").job, RowService(ROWS)
     ahead = Ahead(job, service, RequestPace(), lambda: 1 / 0, lambda: 0)
     ahead.plan(Plan(2, 3_600_000, ((user(1),),), candidates=1, limit=1))
