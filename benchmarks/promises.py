@@ -48,14 +48,14 @@ PLAIN = Contender("warm", "warm", "warm", "WSJ-WBM", 16, USERS, "#000000")
 def main() -> None:
     """Print how promises were kept."""
     console = Console()
-    spark = local_session(name="bestbefore benchmark")
     with tempfile.TemporaryDirectory() as folder:
+        spark = local_session(name="bestbefore benchmark", log=Path(folder) / "spark.log")
         for delay_ms, measure in ((SLOW_MS, deadlines), (QUICK_MS, freshness)):
             with running_world(users=USERS, seed=SEED, delay_ms=delay_ms) as world:
                 stage = Stage(spark, world, Path(folder), USERS, MENTIONS_PER_SECOND, SEED)
                 warm_up(stage, PLAIN)
                 console.print(measure(stage))
-    spark.stop()
+        spark.stop()
 
 
 def deadlines(stage: Stage) -> Table:
