@@ -1,5 +1,6 @@
 """How the local view comes to be: loaded from the service once, afterwards from the checkpoint."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
@@ -28,6 +29,7 @@ from bestbefore.view import (
     view_of,
 )
 
+_LOG = logging.getLogger("bestbefore.engine")
 _INTERVAL = "bestbefore_interval"
 _INITIAL = "initial"
 
@@ -111,7 +113,7 @@ def _initial(
 ) -> LocalView:
     """All that the service has, or nothing yet where it is filled with what is needed."""
     from_file = _file_intervals(job)
-    rows = () if job.view.fill else service.load().rows
+    rows = () if job.view.fill else _loaded(job, service)
     view = view_of(
         intervals.view_rows(rows),
         intervals.view_variables,
@@ -124,6 +126,21 @@ def _initial(
     view.set_intervals(from_file)
     view.units.refreshed_ms[:] = clock()
     return view
+
+
+def _loaded(job: ServiceSettings, service: Service) -> tuple[Row, ...]:
+    """All that the service has, which may take a while."""
+    about = {"service": job.name}
+    _LOG.info("loading all that %s has …", job.address, extra=about)
+    loaded = service.load()
+    _LOG.info(
+        "%d rows loaded in %d requests and %.1f s",
+        len(loaded.rows),
+        loaded.requests,
+        loaded.seconds,
+        extra=about,
+    )
+    return loaded.rows
 
 
 def _rates(job: ServiceSettings) -> ChangeRates | None:

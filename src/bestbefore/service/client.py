@@ -1,6 +1,7 @@
 """The SPARQL client: blocking calls, from any thread, onto one event loop."""
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from random import Random
 from typing import Self
@@ -21,6 +22,8 @@ from bestbefore.service.results import Rows, Wanted
 from bestbefore.service.service import Fetched, Loaded
 from bestbefore.service.settings import ClientSettings
 from bestbefore.time import Clock, monotonic_ms, monotonic_s, wall_clock_ms
+
+_LOG = logging.getLogger("bestbefore.service")
 
 
 class SparqlClient:
@@ -132,6 +135,7 @@ class SparqlClient:
                 raise NoAnswerError("the service ignores OFFSET; load without page_rows")
             rows.extend(page.rows)
             invalid.extend(page.invalid)
+            _LOG.info("%d rows loaded so far from %s", len(rows), self._settings.address)
         return Rows(rows, invalid)
 
     async def _page(self, call: Call, *, offset: int) -> Rows:

@@ -59,6 +59,14 @@ def test_load_turns_pages_until_one_is_short(endpoint, client_of):
     assert ends == [page, f"{page} OFFSET 2", f"{page} OFFSET 4"]
 
 
+def test_a_load_of_many_pages_tells_how_far_it_is(endpoint, client_of, caplog):
+    pages = [[(user(1), "a"), (user(1), "b")], [(user(2), "a"), (user(3), "a")], []]
+    endpoint.script.extend(endpoint.rows(page) for page in pages)
+    with caplog.at_level("INFO", "bestbefore.service"):
+        client_of(page_rows=2, max_rows=2).load()
+    assert [line.split(" so far")[0] for line in caplog.messages] == ["4 rows loaded"] * 2
+
+
 def test_load_keeps_rows_that_repeat_over_pages(endpoint, client_of):
     same = [(user(1), "a")] * 2
     endpoint.script.extend(endpoint.rows(page) for page in (same, same, []))
