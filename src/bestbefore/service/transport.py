@@ -64,6 +64,7 @@ class Transport:
             # Data must never decide which host is called.
             allow_redirects=False,
             trace_request_ctx=turn,
+            middlewares=(_Once(),),
         ) as response:
             try:
                 return await self._read(response, question, until)
@@ -120,6 +121,21 @@ class Transport:
                 trace_configs=[_trace_of_turns()] if self._settings.requests_per_second else [],
             )
         return self._session
+
+
+class _Once:
+    """What lets one HTTP request leave: aiohttp sends a GET again if its connection breaks."""
+
+    def __init__(self) -> None:
+        self._sent = False
+
+    async def __call__(
+        self, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        if self._sent:
+            raise aiohttp.ServerDisconnectedError
+        self._sent = True
+        return await send(request)
 
 
 async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
