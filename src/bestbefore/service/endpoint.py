@@ -44,7 +44,7 @@ class Endpoint:
     ) -> None:
         self._settings = settings
         self._clock, self._sleep, self._jitter = clock, sleep, jitter
-        self.gate = Gate(settings.max_retry_after_s, clock, sleep)
+        self.gate = Gate(settings.max_retry_after_s, clock, sleep, steady_clock)
         self.breaker = CircuitBreaker(
             settings.circuit_failures,
             settings.circuit_wait_s,
