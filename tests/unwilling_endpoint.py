@@ -107,68 +107,75 @@ class UnwillingEndpoint(ScriptedEndpoint):
         return await self._behaviour(arrival, query)(request)
 
     def _behaviour(self, arrival, query):
-        if self.storm:
-            self.storm -= 1
-            return self.status(429)
+        """What happens to a request, by a method named like the trouble."""
         kind = self.rng.choices(list(self.trouble), list(self.trouble.values()))[0]
+        if self.storm:
+            self.storm, kind = self.storm - 1, "status"
         forgotten, self.forgotten = self.forgotten, frozenset()
-        match kind:
-            case "status":
-                return self.status(self.rng.choice([500, 502, 503, 504, 404, 429]))
-            case "retry_after":
-                return self.status(503, Retry_After=str(self.rng.choice([0, 2, 20, 90])))
-            case "storm":
-                self.storm = self.rng.randint(3, 12)
-                return self.status(429, Retry_After="1")
-            case "hang":
-                return self.hang
-            case "drop":
-                return self.refuse_connection
-            case "break_off":
-                return self.break_off
-            case "html":
-                return self.raw("<p>All is well</p>", content_type="text/html")
-            case "refuse":
-                return self.status(400, body="a query that I do not like")
-            case "others":
-                return self._rows(arrival, query, [iri(77)])
-            case "redirect":
-                return self._redirect(query)
-            case "forget" if "VALUES" in query and not forgotten:
-                # A service that forgets the same unit twice cannot be told from one without it.
-                self.forgotten = frozenset(self.rng.sample(arrival.users, len(arrival.users) // 2))
+        if kind == "forget" and "VALUES" in query and not forgotten:
+            # A service that forgets the same unit twice cannot be told from one without it.
+            self.forgotten = frozenset(self.rng.sample(arrival.users, len(arrival.users) // 2))
         body = json.dumps(self._reply(arrival, query)).encode()
-        if kind in ("slow", "too_slow"):
-            pieces = [body[:20], body[20:50], body[50:]]
-            return self.trickle(pieces, pause_s=0.002 if kind == "slow" else 0.05)
-        if kind == "cut":
-            return self.raw(body[: self.rng.randrange(len(body))])
+        if (trouble := getattr(self, f"give_{kind}", None)) is not None:
+            return trouble(query, body)
         return self.raw(body)
 
-    def _redirect(self, query):
+    def give_status(self, _query, _body):
+        return self.status(429 if self.storm else self.rng.choice([500, 502, 503, 504, 404, 429]))
+
+    def give_retry_after(self, _query, _body):
+        return self.status(503, Retry_After=str(self.rng.choice([0, 2, 20, 90])))
+
+    def give_storm(self, _query, _body):
+        self.storm = self.rng.randint(3, 12)
+        return self.status(429, Retry_After="1")
+
+    def give_hang(self, _query, _body):
+        return self.hang
+
+    def give_drop(self, _query, _body):
+        return self.refuse_connection
+
+    def give_break_off(self, _query, _body):
+        return self.break_off
+
+    def give_slow(self, _query, body, *, pause_s=0.002):
+        return self.trickle([body[:20], body[20:50], body[50:]], pause_s=pause_s)
+
+    def give_too_slow(self, query, body):
+        return self.give_slow(query, body, pause_s=0.05)
+
+    def give_cut(self, _query, body):
+        return self.raw(body[: self.rng.randrange(len(body))])
+
+    def give_html(self, _query, _body):
+        return self.raw("<p>All is well</p>", content_type="text/html")
+
+    def give_refuse(self, _query, _body):
+        return self.status(400, body="a query that I do not like")
+
+    def give_others(self, query, _body):
+        """A reply of units that nobody asked for; a query for one unit does not name its own."""
+        if "VALUES" not in query:
+            return self.status(500)
+        return self.rows([(iri(77), "1")], variables=("user", PREDICATES["likes" in query]))
+
+    def give_redirect(self, query, _body):
         return self.status(self.rng.choice([303, 307]), Location=f"/other?query={quote(query)}")
 
     def _reply(self, arrival, query):
         asked = arrival.users or [user for name, user in self.known if name == arrival.predicate]
-        known = [user for user in asked if (arrival.predicate, user) in self.known]
-        told = [user for user in known if user not in self.forgotten]
-        return self._result(arrival, query, told)
-
-    def _result(self, arrival, query, users):
         name = arrival.predicate
+        known = [user for user in asked if (name, user) in self.known]
         rows = [
-            (user, value) for user in users for value in rows_of(self.units[name, user].version)
+            (user, value)
+            for user in known
+            if user not in self.forgotten
+            for value in rows_of(self.units[name, user].version)
         ]
         if "VALUES" in query or not arrival.users:
             return result(rows, variables=("user", name))
         return result([(value,) for _, value in rows], variables=(name,))
-
-    def _rows(self, arrival, query, users):
-        """A reply of units that nobody asked for."""
-        if "VALUES" not in query:
-            return self.status(500)
-        rows = [(user, "1") for user in users]
-        return self.rows(rows, variables=("user", arrival.predicate))
 
 
 class VirtualTime:

@@ -40,7 +40,7 @@ def asking(server, tmp_path):
 
 
 def kill_one(asking, server, *, after):
-    """Start a process and kill it when that many more requests have come, or none comes any more."""
+    """Kill a new process when so many more requests have come, or none comes any more."""
     asking.stdin.write("\n")
     asking.stdin.flush()
     number = int(asking.stdout.readline())

@@ -217,11 +217,10 @@ def table(limits):
     limits_of(),
     per_evaluation,
     service_settings,
-    st.sampled_from(["on-demand", "on-demand", "start"]),
-    st.integers(0, 2**32),
+    st.tuples(st.sampled_from(["on-demand", "on-demand", "start"]), st.integers(0, 2**32)),
 )
-def test_whatever_goes_wrong(server, tmp_path_factory, lasting, own, service, fill, seed):
-    limits = {**table(lasting.given()), **own}
+def test_whatever_goes_wrong(server, tmp_path_factory, lasting, own, service, more):
+    limits, (fill, seed) = {**table(lasting.given()), **own}, more
     folder = tmp_path_factory.mktemp("world")
     with closing(
         World(server, folder, seed=seed, limits=limits, service=service, fill=fill)
