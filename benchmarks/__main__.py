@@ -13,6 +13,7 @@ QUICK = (
     "latency",
     "due_windows",
     "ttl_cache",
+    "memory",
 )
 NAMES = (*QUICK, "cluster")
 
