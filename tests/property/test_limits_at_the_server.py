@@ -1,5 +1,6 @@
 """No limit is exceeded as a real server counts it, and nothing is lost, whatever goes wrong."""
 
+from collections import Counter, defaultdict
 from contextlib import closing
 from random import Random
 
@@ -17,6 +18,7 @@ from .test_request_limits import check_arrivals, limits_of
 
 MINUTE, DAY = 60_000, 86_400_000
 USERS, STRANGERS, PATIENCE_S = 8, 2, 30
+BUDGET, START = 4, 5
 EVENTS = [
     (1 + at * 250, f"<{iri(number)}>")
     for at, number in enumerate(Random(3).choices(range(USERS + STRANGERS), k=3_200))
@@ -67,11 +69,12 @@ class World:
         self.job = job_of(
             server.url,
             service={**service, "timeout": "80ms", "load_timeout": "80ms", "limits": limits},
-            budget={"refreshes": 4, "start": 5},
+            budget={"refreshes": BUDGET, "start": START},
             view={"change_interval": "1s", "fill": fill, "keep_windows": 6},
             policy={"name": self.rng.choice(["WSJ-WBM", "WSJ-LRU", "FBA(SBM-BGP)"])},
         )
         self.limits = self.job.services[0].limits
+        self.flexible = self.job.services[0].policy.flexible
         self.crashes, self.next = 0, 1
         self.running, self.committed = None, None
 
@@ -189,21 +192,28 @@ def drive(world, steps):
                 world.close(back_ms=rng.choice([0, rng.randint(0, DAY)]))
 
 
-def check_evaluations(world, limits):
+def check_evaluations(world):
     """No evaluation asked for more than it may, however often it was begun."""
-    for evaluation in {one.evaluation for one in world.server.arrivals}:
-        at_most = 1 if evaluation > 0 else 2
-        for predicate in PREDICATES:
-            came = [
-                one
-                for one in world.server.arrivals
-                if (one.evaluation, one.predicate) == (evaluation, predicate) and one.users
-            ]
-            units = {user for one in came for user in one.users}
-            if most := limits.requests_per_evaluation:
-                assert len(came) <= most * at_most
-            if most := limits.units_per_evaluation:
-                assert len(units) <= most * at_most
+    units, requests, evaluations = defaultdict(set), Counter(), {}
+    for one in world.server.arrivals:
+        # What names no user is a load, which is part of no evaluation.
+        if one.users:
+            units[one.predicate, one.evaluation].update(one.users)
+            requests[one.predicate, one.evaluation] += 1
+            evaluations[one.evaluation] = 1 if one.evaluation > 0 else 2
+    for (_, batch), users in units.items():
+        if most := world.limits.units_per_evaluation:
+            assert len(users) <= most * evaluations[batch]
+    for (_, batch), count in requests.items():
+        if most := world.limits.requests_per_evaluation:
+            assert count <= most * evaluations[batch]
+    if world.flexible:
+        return
+    for predicate in PREDICATES:
+        asked = {batch: len(users) for (name, batch), users in units.items() if name == predicate}
+        beyond = [max(0, count - BUDGET * evaluations[batch]) for batch, count in asked.items()]
+        # The allowance for the first fill is spent once, also over crashes.
+        assert sum(beyond) <= START
 
 
 def table(limits):
@@ -227,7 +237,7 @@ def test_whatever_goes_wrong(server, tmp_path_factory, lasting, own, service, mo
     ) as world:
         drive(world, 50)
         check_arrivals(world.limits, world.arrivals())
-        check_evaluations(world, world.limits)
+        check_evaluations(world)
         assert world.time.longest_s <= PATIENCE_S
         if world.running or world.open():
             world.check_counts()
