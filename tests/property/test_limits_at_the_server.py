@@ -17,7 +17,7 @@ from tests.unwilling_endpoint import PREDICATES, UnwillingEndpoint, VirtualTime,
 from .test_request_limits import check_arrivals, limits_of
 
 MINUTE, DAY = 60_000, 86_400_000
-USERS, STRANGERS, PATIENCE_S = 8, 2, 30
+USERS, STRANGERS, PATIENCE_S = 12, 4, 30
 BUDGET, START = 4, 5
 EVENTS = [
     (1 + at * 250, f"<{iri(number)}>")
@@ -70,7 +70,7 @@ class World:
             server.url,
             service={**service, "timeout": "80ms", "load_timeout": "80ms", "limits": limits},
             budget={"refreshes": BUDGET, "start": START},
-            view={"change_interval": "1s", "fill": fill, "keep_windows": 6},
+            view={"change_interval": "1s", "fill": fill, "keep_windows": 8},
             policy={"name": self.rng.choice(["WSJ-WBM", "WSJ-LRU", "FBA(SBM-BGP)"])},
         )
         self.limits = self.job.services[0].limits
@@ -222,7 +222,7 @@ def table(limits):
 
 
 # A server is no fun to shrink with: the seed of a failure is found as soon as it was drawn.
-@settings(max_examples=40, derandomize=True, phases=[Phase.generate])
+@settings(max_examples=30, derandomize=True, phases=[Phase.generate])
 @given(
     limits_of(),
     per_evaluation,
