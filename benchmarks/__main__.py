@@ -14,6 +14,7 @@ QUICK = (
     "due_windows",
     "ttl_cache",
     "promises",
+    "memory",
 )
 NAMES = (*QUICK, "cluster")
 

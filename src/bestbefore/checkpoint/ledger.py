@@ -75,7 +75,7 @@ class DurableLedger:
 
     def record(self, outcome: Outcome) -> None:
         """Note what an evaluation fetched, unless it did nothing."""
-        if len(outcome.elected) or len(outcome.used):
+        if len(outcome.elected) or len(outcome.used) or len(outcome.evicted):
             Journal(self.storage).write(self.batch, outcome, self.view)
 
 

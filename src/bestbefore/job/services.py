@@ -1,6 +1,6 @@
 """The services of a job file: who answers each SERVICE, its budget, its policy and its view."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -45,7 +45,7 @@ def read_services(
         services = tuple(_without_budget(service, sections, shared) for service in services)
     for section in sections.values():
         section.finish()
-    return tuple(_paced(service, services) for service in services)
+    return tuple(map(_paced, services))
 
 
 def _qos(section: Section) -> Qos:
@@ -70,8 +70,8 @@ def _without_budget(
     return service if stated else replace(service, budget=UNLIMITED)
 
 
-def _paced(service: ServiceSettings, services: Sequence[ServiceSettings]) -> ServiceSettings:
-    """The service with a client that keeps `per_second`; who ask the same address share it."""
+def _paced(service: ServiceSettings) -> ServiceSettings:
+    """The service with a client that keeps `per_second`; clients of an address share a pacer."""
     if (rate := service.limits.per_second) is None:
         return service
     if not isinstance(service.client, ClientSettings):
@@ -79,8 +79,7 @@ def _paced(service: ServiceSettings, services: Sequence[ServiceSettings]) -> Ser
             f"services.{service.name}: limits.per_second = {rate} cannot be kept for a service of "
             f"kind {service.client.kind!r}, which sends by itself; use limits.per_minute"
         )
-    sharing = sum(other.address == service.address for other in services)
-    return replace(service, client=replace(service.client, requests_per_second=rate / sharing))
+    return replace(service, client=replace(service.client, requests_per_second=rate))
 
 
 def _service(

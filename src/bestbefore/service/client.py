@@ -12,7 +12,7 @@ from bestbefore.service import request
 from bestbefore.service.breaker import CircuitState
 from bestbefore.service.call import Call, Question
 from bestbefore.service.endpoint import Endpoint
-from bestbefore.service.fetching import Fetching, ProvenForm
+from bestbefore.service.fetching import Doubted, Fetching, ProvenForm
 from bestbefore.service.gate import Sleep
 from bestbefore.service.loop import LoopThread
 from bestbefore.service.no_answer import NoAnswerError
@@ -52,7 +52,7 @@ class SparqlClient:
             settings, clock=clock, steady_clock=steady_clock, sleep=sleep, jitter=jitter
         )
         self._thread = LoopThread(f"sparql {settings.address}")
-        self._form = ProvenForm()
+        self._form, self._doubted = ProvenForm(), Doubted()
 
     def __enter__(self) -> Self:
         return self
@@ -121,7 +121,8 @@ class SparqlClient:
         self._thread.close(self._endpoint.close)
 
     def _fetching(self, call: Call) -> Fetching:
-        return Fetching(self._endpoint, self._settings, self._pattern, self._form, call)
+        memory = self._form, self._doubted
+        return Fetching(self._endpoint, self._settings, self._pattern, *memory, call)
 
     async def _load(self, call: Call) -> Rows:
         size = self._settings.page_rows

@@ -11,7 +11,7 @@ from bestbefore.service.concurrency import AdaptiveLimit, Slots
 from bestbefore.service.gate import Gate, Sleep, backoff_s, retry_after_s
 from bestbefore.service.message import Message, message_of
 from bestbefore.service.no_answer import NoAnswerError
-from bestbefore.service.pacing import Pacer, Turn
+from bestbefore.service.pacing import Turn, shared_pacer
 from bestbefore.service.reply import Reply, failure
 from bestbefore.service.request_times import Stopwatch
 from bestbefore.service.results import Rows
@@ -44,7 +44,7 @@ class Endpoint:
     ) -> None:
         self._settings = settings
         self._clock, self._sleep, self._jitter = clock, sleep, jitter
-        self.gate = Gate(settings.max_retry_after_s, clock, sleep)
+        self.gate = Gate(settings.max_retry_after_s, clock, sleep, steady_clock)
         self.breaker = CircuitBreaker(
             settings.circuit_failures,
             settings.circuit_wait_s,
@@ -52,7 +52,8 @@ class Endpoint:
             steady_clock,
         )
         self.stopwatch = Stopwatch()
-        self._pacer = Pacer(settings.requests_per_second, steady_clock, sleep)
+        rate = settings.requests_per_second
+        self._pacer = shared_pacer(settings.address, rate, steady_clock, sleep)
         self._limit = AdaptiveLimit(settings.connections)
         self._slots = Slots(self._limit)
         self._transport = Transport(settings)
@@ -113,7 +114,8 @@ class Endpoint:
                 self.breaker.fail("cut off before the reply came", probe=True)
             raise
         finally:
-            permit.turn.use()
+            # If no reply has begun to come, nobody knows when the request arrives.
+            permit.turn.lose()
         if isinstance(outcome, Reply):
             self._note_status(permit, call, outcome)
         else:

@@ -17,11 +17,38 @@ from bestbefore.service.settings import ClientSettings
 _SPOILT = "all rows that came for it hold something that is no RDF term"
 
 
+# Windows forget most keys soon; who is asked for again later is asked twice again.
+_MOST_DOUBTED = 10_000
+
+
 @dataclass(slots=True)
 class ProvenForm:
     """Whether the service has ever answered a query of the form that units are fetched with."""
 
     proven: bool = False
+
+
+@dataclass(slots=True)
+class Doubted:
+    """The units that a reply had nothing of when no request was left to ask once more.
+
+    If the next reply has nothing of them either they were asked for twice, and are gone.
+    """
+
+    _keys: dict[Key, None] = field(default_factory=dict)
+
+    def add(self, keys: Iterable[Key]) -> None:
+        """Remember units until they are asked for again."""
+        self._keys.update(dict.fromkeys(keys))
+        while len(self._keys) > _MOST_DOUBTED:
+            self._keys.pop(next(iter(self._keys)))
+
+    def take(self, keys: Iterable[Key]) -> set[Key]:
+        """Those of some units that were in doubt; from now on they are not."""
+        found = {key for key in keys if key in self._keys}
+        for key in found:
+            del self._keys[key]
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +71,7 @@ class Fetching:
     settings: ClientSettings
     pattern: ServicePattern
     form: ProvenForm
+    doubted: Doubted
     call: Call
     rows: dict[Key, tuple[Row, ...]] = field(default_factory=dict)
     failed: dict[Key, str] = field(default_factory=dict)
@@ -107,10 +135,11 @@ class Fetching:
             else:
                 self.fail(keys, str(trouble), unsent=trouble.unsent)
             return
-        if missing and len(keys) > 1:
-            await self._confirm(missing)
-        else:
-            self.rows.update((key, ()) for key in missing)
+        doubted = self.doubted.take(keys)
+        gone = [key for key in missing if len(keys) == 1 or key in doubted]
+        self.rows.update((key, ()) for key in gone)
+        if len(gone) < len(missing):
+            await self._confirm([key for key in missing if key not in self.rows])
 
     async def _halves(self, keys: Sequence[Key]) -> None:
         """Ask for less at a time, so that a key the service cannot read fails alone."""
@@ -124,6 +153,8 @@ class Fetching:
             missing = self._keep(keys, await self._ask(keys))
         except NoAnswerError as trouble:
             reason = f"no rows came, and asking once more failed: {trouble}"
+            if trouble.unsent:
+                self.doubted.add(keys)
             self.fail(keys, reason, unsent=trouble.unsent)
         else:
             self.rows.update((key, ()) for key in missing)

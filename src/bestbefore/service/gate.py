@@ -51,18 +51,20 @@ class Gate:
     """The moments before which the service asked not to be called.
 
     A wait of at most `patience_s` is sat out; a longer one closes the gate, and whoever comes
-    before that moment is turned away at once.
+    before that moment is turned away at once. Waits are measured with the `steady` clock: setting
+    the other one, which messages go by, makes them neither longer nor shorter.
     """
 
     patience_s: float
     clock: Clock
     sleep: Sleep
+    steady: Clock
     wait_until_ms: int = 0
     closed_until_ms: int = 0
 
     def hold(self, seconds: float) -> None:
         """Keep the service from being called for `seconds` from now."""
-        until = self.clock() + round(seconds * 1000)
+        until = self.steady() + round(seconds * 1000)
         if seconds > self.patience_s:
             self.closed_until_ms = max(self.closed_until_ms, until)
         else:
@@ -71,17 +73,17 @@ class Gate:
     @property
     def closed(self) -> bool:
         """Whether the service asked for a longer wait than anyone has patience for."""
-        return self.clock() < self.closed_until_ms
+        return self.steady() < self.closed_until_ms
 
     def check_open(self) -> None:
         """Raise `NoAnswerError` while the gate is closed."""
         if self.closed:
-            moment = format_instant(self.closed_until_ms)
+            moment = format_instant(self.clock() + self.closed_until_ms - self.steady())
             raise NoAnswerError(f"the service asked not to be called before {moment}")
 
     async def admit(self) -> None:
         """Return when the service may be called, or raise `NoAnswerError`."""
         self.check_open()
-        while (wait_ms := self.wait_until_ms - self.clock()) > 0:
+        while (wait_ms := self.wait_until_ms - self.steady()) > 0:
             await self.sleep(wait_ms / 1000)
             self.check_open()

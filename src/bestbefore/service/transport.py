@@ -64,6 +64,7 @@ class Transport:
             # Data must never decide which host is called.
             allow_redirects=False,
             trace_request_ctx=turn,
+            middlewares=(_Once(),),
         ) as response:
             try:
                 return await self._read(response, question, until)
@@ -122,6 +123,21 @@ class Transport:
         return self._session
 
 
+class _Once:
+    """What lets one HTTP request leave: aiohttp sends a GET again if its connection breaks."""
+
+    def __init__(self) -> None:
+        self._sent = False
+
+    async def __call__(
+        self, request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        if self._sent:
+            raise aiohttp.ServerDisconnectedError
+        self._sent = True
+        return await send(request)
+
+
 async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
     """The body unpacked, in pieces of bounded size."""
     decoding = open_decoding(response.headers.get("Content-Encoding", ""))
@@ -132,13 +148,13 @@ async def _pieces(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
 
 
 def _trace_of_turns() -> aiohttp.TraceConfig:
-    """What tells a turn that its request leaves; connecting may have taken a while."""
+    """What tells a turn that its request has arrived: the reply has begun to come."""
 
     async def use(_: object, context: SimpleNamespace, __: object) -> None:
         context.trace_request_ctx.use()
 
     trace = aiohttp.TraceConfig()
-    trace.on_request_headers_sent.append(use)
+    trace.on_request_end.append(use)
     return trace
 
 

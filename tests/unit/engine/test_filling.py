@@ -77,6 +77,16 @@ def test_units_that_no_window_needs_any_more_leave(rig):
     assert len(run.view) == 1
 
 
+def test_units_that_left_do_not_come_back_with_a_restart(rig):
+    """They leave at an evaluation that fetches nothing."""
+    batches = [[number] for number in range(1, 12)]
+    run = rig("WSJ-WBM", budget=2, fill="on-demand", keep_windows=4, change_interval="1h")
+    run.run([(1_000, user(1)), (1_000, user(2))], batches=batches)
+    assert run.held() == set()
+    run.run([], batches=batches)
+    assert run.held() == set()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_view_that_is_filled_is_the_same_after_a_restart(rig, seed):
     events, batches = random_events(seed), [[1], [2, 3], [4], [5, 6], [7]]

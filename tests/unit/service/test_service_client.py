@@ -308,6 +308,12 @@ def test_requests_allowed_is_never_exceeded(
     assert not fetched.unsent or fetched.requests == allowed
 
 
+def test_those_who_wait_for_their_turn_together_share_what_is_allowed(endpoint, client_of):
+    client = client_of(units_per_request=1, connections=4, requests_per_second=1)
+    fetched = client.fetch([key(n) for n in range(4)], requests_allowed=3)
+    assert (fetched.requests, len(endpoint.queries), len(fetched.unsent)) == (3, 3, 1)
+
+
 def test_a_unit_without_a_request_is_unsent_and_one_in_trouble_is_not(endpoint, client_of):
     endpoint.script.extend([endpoint.status(404)])
     keys = [key(1), key(2)]

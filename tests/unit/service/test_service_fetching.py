@@ -25,6 +25,20 @@ def test_units_that_nobody_could_confirm_are_not_gone(endpoint, client_of):
     }
 
 
+def test_who_may_send_one_request_at_a_time_confirms_with_the_next(endpoint, client_of):
+    endpoint.facts = {user(1): ["a"]}
+    client, keys = client_of(), [key(1), key(2), key(3)]
+    first = client.fetch(keys, requests_allowed=1)
+    assert (set(first.rows), first.unsent) == ({key(1)}, {key(2), key(3)})
+    endpoint.script.append(endpoint.status(404))
+    assert not client.fetch(keys, requests_allowed=1).rows
+    endpoint.facts[user(3)] = ["c"]
+    second = client.fetch(keys, requests_allowed=1)
+    assert second.rows == {key(1): (row(1, "a"),), key(2): (), key(3): (row(3, "c"),)}
+    # It is settled now: the next time is a first time again.
+    assert client.fetch(keys, requests_allowed=1).unsent == {key(2)}
+
+
 @pytest.mark.parametrize("units_per_request", [1, 50])
 def test_a_unit_asked_for_alone_is_gone_at_once(client_of, units_per_request):
     fetched = client_of(units_per_request=units_per_request).fetch([key(1)])

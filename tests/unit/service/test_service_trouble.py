@@ -104,6 +104,18 @@ def test_a_connection_that_is_dropped(endpoint, client_of):
     assert fetched.failed[key(1)].startswith("no connection: ")
 
 
+@pytest.mark.parametrize("method", ["get", "post", "post-direct"])
+def test_what_arrives_is_what_is_counted_when_connections_are_dropped(endpoint, client_of, method):
+    """HTTP clients like to send a GET again by themselves."""
+    endpoint.facts = {user(1): ["5"]}
+    client = client_of(method=method, attempts=2)
+    client.fetch([key(1)])
+    endpoint.script.extend([endpoint.refuse_connection] * 2)
+    fetched = client.fetch([key(1)], requests_allowed=2)
+    assert fetched.failed[key(1)].startswith("no connection: ")
+    assert (fetched.requests, len(endpoint.queries)) == (2, 3)
+
+
 def test_nobody_listens(client_of, unused_port):
     fetched = client_of(endpoint=f"http://127.0.0.1:{unused_port}/", attempts=2).fetch([key(1)])
     assert fetched.failed[key(1)].startswith("no connection: ")

@@ -7,6 +7,7 @@ import pytest
 
 from bestbefore.service.gate import Gate, backoff_s, retry_after_s
 from bestbefore.service.no_answer import NoAnswerError
+from bestbefore.time import format_instant
 
 NOON_MS = 1_700_049_600_000  # Wed, 15 Nov 2023 12:00:00 GMT
 
@@ -53,7 +54,7 @@ def test_retry_after_is_seconds_or_a_date(value, seconds):
 
 
 def test_a_short_wait_is_sat_out_and_a_long_one_closes_the_gate(moved_time):
-    gate = Gate(30, moved_time.clock, moved_time.sleep)
+    gate = Gate(30, moved_time.clock, moved_time.sleep, moved_time.clock)
     asyncio.run(gate.admit())
     gate.hold(30)
     asyncio.run(gate.admit())
@@ -67,8 +68,24 @@ def test_a_short_wait_is_sat_out_and_a_long_one_closes_the_gate(moved_time):
 
 
 def test_a_later_shorter_wait_does_not_open_the_gate_early(moved_time):
-    gate = Gate(30, moved_time.clock, moved_time.sleep)
+    gate = Gate(30, moved_time.clock, moved_time.sleep, moved_time.clock)
     gate.hold(20)
     gate.hold(1)
+    asyncio.run(gate.admit())
+    assert moved_time.slept == [20.0]
+
+
+@pytest.mark.parametrize("set_ms", [-40 * 86_400_000, 40 * 86_400_000])
+def test_a_wall_clock_that_is_set_changes_no_wait(moved_time, set_ms):
+    wall = {"set_ms": 0}
+    gate = Gate(30, lambda: moved_time.now_ms + wall["set_ms"], moved_time.sleep, moved_time.clock)
+    gate.hold(20)
+    gate.hold(31)
+    wall["set_ms"] = set_ms
+    moment = format_instant(moved_time.now_ms + set_ms + 31_000)
+    with pytest.raises(NoAnswerError, match=f"before {moment}"):
+        asyncio.run(gate.admit())
+    moved_time.now_ms += 31_000
+    gate.hold(20)
     asyncio.run(gate.admit())
     assert moved_time.slept == [20.0]
