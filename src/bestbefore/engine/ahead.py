@@ -42,6 +42,7 @@ class Made:
     keys: tuple[Key, ...]
     fetched: Fetched
     came_ms: int
+    budget: int
     affordable: Affordable
 
 
@@ -110,9 +111,12 @@ class Ahead:
         affordable = ledger.affordable(plan.evaluation, plan.limit)
         keys = plan.keys[: affordable.units]
         # What would not be back in time would be waited for.
-        keys = keys[: self._pace.fitting(max(0.0, left_s), self._job)]
+        fitting = self._pace.fitting(max(0.0, left_s), self._job)
+        keys = keys[:fitting]
         keys = keys[: ledger.reserve(plan.evaluation, len(keys), limit=plan.limit)]
         if keys:
             fetched = fetch_within(self._service, keys)
             self._pace.note(fetched)
-            self._made = Made(plan, keys, fetched, self._clock(), affordable)
+            budget = min(plan.limit, affordable.units)
+            budget = budget if fitting is None else min(budget, fitting)
+            self._made = Made(plan, keys, fetched, self._clock(), budget, affordable)

@@ -8,7 +8,7 @@ from typing import Any
 
 from bestbefore.engine.alerts import Alert, deadline_alert, freshness_alert
 from bestbefore.job import ServiceSettings
-from bestbefore.job.job import NO_QOS
+from bestbefore.job.job import NO_QOS, UNLIMITED
 from bestbefore.maintenance import Outcome, Reply
 
 _STATES = ("ok", "degraded", "waiting", "failed", "open", "unreachable")
@@ -106,7 +106,7 @@ def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome
         estimated_freshness=None if answer.fresh is None else round(answer.fresh, 6),
         completeness=min((share for share in shares if share is not None), default=None),
         candidates=sum(outcome.candidates for outcome in outcomes),
-        budget=sum(outcome.budget for outcome in outcomes),
+        budget=sum(_budget(job, outcome) for job, outcome in services),
         elected=sum(len(outcome.elected) for outcome in outcomes),
         refreshed=sum(len(reply.answered) for reply in replies),
         changed=sum(outcome.changed for outcome in outcomes),
@@ -128,6 +128,11 @@ def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome
         sets=dict(sets),
         limits=_limits(outcomes),
     )
+
+
+def _budget(job: ServiceSettings, outcome: Outcome) -> int:
+    """The γ of an evaluation; one without any limit has as much as it could spend."""
+    return outcome.candidates if outcome.budget == job.budget == UNLIMITED else outcome.budget
 
 
 def _worst(replies: Sequence[Reply]) -> str:

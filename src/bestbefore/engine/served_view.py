@@ -188,16 +188,16 @@ class ServedView:
         self.view.learn(made.keys)
         numbers = self.view.numbers(made.keys)
         reply = source.reply_of(dict(zip(made.keys, numbers.tolist(), strict=True)), made.fetched)
-        granted = made.affordable.units
+        bound = made.affordable.units < len(made.plan.keys)
         return Asked(
             candidates=made.plan.candidates,
             elected=numbers,
             # The answer does not wait for it.
             reply=replace(reply, seconds=0.0),
             came_ms=made.came_ms,
-            bound_by=made.affordable.bound_by if granted < len(made.plan.keys) else None,
+            bound_by=made.affordable.bound_by if bound else None,
             left=self.account.left(),
-            budget=min(made.plan.limit, granted),
+            budget=made.budget,
             lift=made.plan.lift,
         )
 
