@@ -1,6 +1,8 @@
 """Writes the parts of the documentation that follow from the code: the pages of `--help`."""
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from typer.main import get_command
 
@@ -20,6 +22,11 @@ the process at once, as a crash would. The JVM hears of neither, and ends with t
 after `kill -9`. (Under `spark-submit` the JVM comes first, and what ends it ends the run.) In all
 cases the same command goes on after the last committed batch.
 
+**What a checkpoint lost is said** before anything else is done: a run compares the commits, the
+files that they rely on (by number, size and checksum), the journals, the ledgers and Spark's own
+logs. If they do not agree it names the file and what can be done, and ends with exit code 1.
+`bestbefore checkpoint check` lists all that is wrong, `bestbefore checkpoint repair` mends it.
+
 **What went wrong is said** in the last lines of a run, with counts: refreshes that failed,
 evaluations whose refreshes all failed or that had to wait for units that had failed before, alerts.
 The exit code is 0 all the same, since every answer was given from the view; with `--strict` it is
@@ -34,11 +41,16 @@ logs is in `CHECKPOINT/spark.log`.
 
 def command_page() -> str:
     """The help of every command as Markdown."""
-    command = get_command(app)
-    names = sorted(command.commands)  # type: ignore[attr-defined]
-    parts = [_HEADING]
-    for name in names:
-        each = command.commands[name]  # type: ignore[attr-defined]
+    command: Any = get_command(app)
+    return "\n".join([_HEADING, *_pages("bestbefore", command)])
+
+
+def _pages(path: str, group: Any) -> Iterator[str]:  # noqa: ANN401 - typer has no type for it
+    for name in sorted(group.commands):
+        each, whole = group.commands[name], f"{path} {name}"
+        if hasattr(each, "commands"):
+            yield from _pages(whole, each)
+            continue
         context = each.make_context(
             name,
             [],
@@ -47,9 +59,8 @@ def command_page() -> str:
             terminal_width=_WIDTH,
             max_content_width=_WIDTH,
         )
-        text = each.get_help(context).replace(f"Usage: {name}", f"Usage: bestbefore {name}")
-        parts.append(f"## bestbefore {name}\n\n```\n{text.strip()}\n```\n")
-    return "\n".join(parts)
+        text = each.get_help(context).replace(f"Usage: {name}", f"Usage: {whole}")
+        yield f"## {whole}\n\n```\n{text.strip()}\n```\n"
 
 
 if __name__ == "__main__":

@@ -4,7 +4,9 @@ from dataclasses import replace
 from random import Random
 from zlib import crc32
 
+from bestbefore.checkpoint.relied_on import History
 from bestbefore.checkpoint.state import Commits
+from bestbefore.engine.found_state import Found
 from bestbefore.engine.served_view import open_served
 from bestbefore.limits import RequestLedger
 from bestbefore.maintenance import event_clock
@@ -46,8 +48,8 @@ class EndlessJob:
         }
         self.job = job_of("http://e/a", text=QUERY, service={"limits": LIMITS}, **sections)
         self.storage, (settings,) = LocalStorage(folder, durable=False), self.job.services
-        self.commits, self.now_ms = Commits(self.storage), 0
-        self.state = replace(self.commits.latest(self.job), t0_ms=(0,), begun_ms=0)
+        self.now_ms = 0
+        begun = replace(Commits(self.storage).latest(self.job), t0_ms=(0,), begun_ms=0)
         ledger = RequestLedger(
             self.storage,
             "limits/a.json",
@@ -57,9 +59,10 @@ class EndlessJob:
         )
         self.service = AnyService()
         self.served = open_served(
-            settings, self.service, self.storage, self.state, clock=self.clock, requests=ledger
+            settings, self.service, self.storage, Found(begun), clock=self.clock, requests=ledger
         )
-        self.state = replace(self.state, views={"a": self.served.opened})
+        begun = replace(begun, views={"a": self.served.opened})
+        self.history = History(self.storage, begun)
 
     def clock(self):
         return self.now_ms
@@ -67,7 +70,8 @@ class EndlessJob:
     def evaluate(self, number):
         """One batch with one evaluation."""
         self.now_ms = WINDOW.closing(number)
-        before = self.state.view("a")
+        state = self.history.latest
+        before = state.view("a")
         _, outcomes = self.served.maintain(
             number,
             [number],
@@ -77,9 +81,9 @@ class EndlessJob:
             clock=event_clock(self.clock, self.now_ms),
         )
         after = self.served.settle(number, before, outcomes)
-        self.state = replace(self.state, batch=number, views={"a": after})
-        self.commits.commit(self.state)
-        self.served.clean_up(before, after, [number])
+        state = replace(state, batch=number, views={"a": after}, next_evaluation=number + 1)
+        self.history.commit(state)
+        self.served.committed(number + 1)
 
 
 def _mentions(number):

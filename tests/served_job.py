@@ -4,7 +4,9 @@ from bisect import bisect_right
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
+from bestbefore.checkpoint.relied_on import History
 from bestbefore.checkpoint.state import Commits
+from bestbefore.engine.found_state import Found
 from bestbefore.engine.served_view import open_served
 from bestbefore.engine.view_start import service_pattern
 from bestbefore.job import Job, read_job
@@ -60,6 +62,7 @@ class ServedJob:
             self.close()
             raise
         self.state = replace(self.state, views={one.job.name: one.opened for one in self.served})
+        self.history = History(self.storage, self.state)
 
     def _open(self, settings):
         address, requests = settings.address, None
@@ -72,7 +75,12 @@ class ServedJob:
         client = SparqlClient(settings.client, service_pattern(settings), **self.client)
         self.clients.append(client)
         return open_served(
-            settings, client, self.storage, self.state, clock=self.clocks.wall, requests=requests
+            settings,
+            client,
+            self.storage,
+            Found(self.state),
+            clock=self.clocks.wall,
+            requests=requests,
         )
 
     def close(self):
@@ -115,12 +123,10 @@ class ServedJob:
             served.job.name: served.settle(state.batch, state.view(served.job.name), outcomes)
             for served, outcomes in done
         }
-        before, self.state = self.state, replace(state, views=views)
-        self.commits.commit(self.state)
-        evaluations = range(before.next_evaluation, state.next_evaluation)
+        self.history.commit(replace(state, views=views))
+        self.state = self.history.latest
         for served in self.served:
-            name = served.job.name
-            served.clean_up(before.view(name), self.state.view(name), evaluations)
+            served.committed(state.next_evaluation)
 
     def content(self):
         """The rows of every held unit, by service and key."""

@@ -8,7 +8,8 @@ BestbeforeError
 │   ├── PolicyError           a policy name or its parameters
 │   └── StateError            a checkpoint of another job or a newer format
 └── WorkError             the work failed: exit code 1
-    └── ServiceError          a SPARQL endpoint did not give a usable answer
+    ├── ServiceError          a SPARQL endpoint did not give a usable answer
+    └── DamagedState          a checkpoint or a ledger that lost something
 """
 
 from collections.abc import Iterable
@@ -58,6 +59,10 @@ class WorkError(BestbeforeError):
 
 class ServiceError(WorkError):
     """A SPARQL endpoint that gave no usable answer."""
+
+
+class DamagedState(WorkError):
+    """A checkpoint or a ledger of which something is missing or altered."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from errno import EINVAL
+from hashlib import sha256
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
@@ -26,6 +28,13 @@ class Storage(Protocol):
 
     def delete(self, name: str) -> None:
         """Remove a file or a folder with its content; a missing one is fine."""
+        ...
+
+    def fingerprint(self, name: str) -> str | None:
+        """What tells a file, or the files of a folder, from others; None if there is none.
+
+        Whoever asks relies on them from now on, so they are forced to disk.
+        """
         ...
 
 
@@ -59,6 +68,10 @@ class StorageFolder:
         """Remove a file or a folder with its content."""
         self._storage.delete(f"{self._folder}/{name}")
 
+    def fingerprint(self, name: str) -> str | None:
+        """What tells a file, or the files of a folder, from others."""
+        return self._storage.fingerprint(f"{self._folder}/{name}")
+
 
 class LocalStorage:
     """Storage on a file system of this machine; what is not `durable` may be lost in a crash."""
@@ -76,9 +89,9 @@ class LocalStorage:
             return None
 
     def write(self, name: str, content: bytes) -> None:
-        """Write beside the file, force it to disk, then rename over it."""
+        """Write beside the file, force it to disk, then rename over it, and force that too."""
         target = self._path / name
-        target.parent.mkdir(parents=True, exist_ok=True)
+        made = _make_folder(target.parent)
         draft = target.with_name(f".{target.name}.draft")
         with draft.open("wb") as file:
             file.write(content)
@@ -86,6 +99,9 @@ class LocalStorage:
                 file.flush()
                 os.fsync(file.fileno())
         draft.replace(target)
+        if self._durable:
+            for folder in (target.parent, *made):
+                _force(folder)
 
     def names(self, folder: str) -> list[str]:
         """The names directly in `folder`, sorted, without drafts."""
@@ -101,3 +117,59 @@ class LocalStorage:
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+    def fingerprint(self, name: str) -> str | None:
+        """How many files, their bytes, and a checksum of what is in them."""
+        path = self._path / name
+        if path.is_dir():
+            files = [path / one for one in self.names(name) if not one.startswith("_")]
+        elif path.is_file():
+            files = [path]
+        else:
+            return None
+        size, check = 0, sha256()
+        for file in files:
+            content = file.read_bytes()
+            size += len(content)
+            check.update(f"{file.name} {len(content)}\n".encode())
+            check.update(content)
+            _force(file)
+        _force(path.parent)
+        return fingerprint_of(len(files), size, check.hexdigest()[:16])
+
+
+def fingerprint_of(files: int, size: int, check: str = "") -> str:
+    """A fingerprint; file systems that check what they store may do without a checksum."""
+    return f"{files} file{'s' if files != 1 else ''}, {size} bytes, {check}"
+
+
+def agree(told: str, found: str | None) -> bool:
+    """Whether two fingerprints may be those of the same files."""
+    told_size, _, told_check = told.rpartition(", ")
+    found_size, _, found_check = (found or "").rpartition(", ")
+    same = told_check == found_check or not (told_check and found_check)
+    return told_size == found_size and same
+
+
+def _make_folder(folder: Path) -> list[Path]:
+    """Make a folder where it is missing; return those that hold a new name since."""
+    missing = list[Path]()
+    while not folder.is_dir():
+        missing.append(folder)
+        folder = folder.parent
+    for one in reversed(missing):
+        one.mkdir(exist_ok=True)
+    return [one.parent for one in missing]
+
+
+def _force(path: Path) -> None:
+    """Force a file, or the names in a folder, to disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        # A file system that cannot do this for folders.
+        if error.errno != EINVAL:
+            raise
+    finally:
+        os.close(handle)

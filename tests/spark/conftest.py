@@ -45,7 +45,7 @@ class TableService:
     def rows(self, user):
         return ((user, f'"{self.followers[user]}"{INTEGER}'),) if user in self.followers else ()
 
-    def load(self):
+    def load(self, *, requests_allowed=None):
         return Loaded(tuple(row for user in self.followers for row in self.rows(user)), 1, 0.0)
 
     def fetch(self, keys, *, requests_allowed=None):

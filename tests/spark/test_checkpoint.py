@@ -1,11 +1,11 @@
 """A checkpoint goes on with a job that needs no more than it kept, however that is spelled."""
 
-import json
 import re
 
 import pytest
 
 from bestbefore.errors import StateError
+from bestbefore.sealed import seal, unseal
 
 from .conftest import EX, PREFIX, query
 
@@ -27,11 +27,11 @@ def test_another_query_or_another_format_is_refused(bench, service):
         bench.run(bench.job(query("SELECT ?user")), service)
     (commit,) = commits_of(bench)
     written = commit.read_text()
-    commit.write_text(written.replace('"format": 5', '"format": 99'))
-    with pytest.raises(StateError, match="format 99, this version reads 5: upgrade bestbefore"):
+    commit.write_text(written.replace('"format": 6', '"format": 99'))
+    with pytest.raises(StateError, match="format 99, this version reads 6: upgrade bestbefore"):
         bench.run(bench.job(), service)
-    commit.write_text(written.replace('"format": 5', '"format": 4'))
-    with pytest.raises(StateError, match="format 4, this version reads 5: finish it with an older"):
+    commit.write_text(written.replace('"format": 6', '"format": 4'))
+    with pytest.raises(StateError, match="format 4, this version reads 6: finish with an older"):
         bench.run(bench.job(), service)
 
 
@@ -56,10 +56,10 @@ def test_a_query_may_be_written_otherwise(bench, service):
     bench.mention((1_000, 1), (6_000, 2))
     bench.run(bench.job(), service)
     (commit,) = commits_of(bench)
-    state = json.loads(commit.read_text())
+    state = unseal(commit.read_bytes(), "it")
     state["query"] = re.sub(r"\s+", "\n  ", query())
     assert PREFIX.strip().split()[0] in state["query"]
-    commit.write_text(json.dumps(state))
+    commit.write_bytes(seal(state))
     bench.mention((11_000, 3))
     bench.run(bench.job(), service)
     assert sorted(bench.rows()) == [1, 2]
@@ -84,9 +84,9 @@ def test_what_an_older_version_left_out_is_named(bench, service):
     bench.mention((1_000, 1), (6_000, 2))
     bench.run(bench.job(), service)
     (commit,) = commits_of(bench)
-    state = json.loads(commit.read_text())
+    state = unseal(commit.read_bytes(), "it")
     assert state["needed"] == {"shapes": {f"{EX}s": [[None, f"<{EX}isMentionedIn>", None]]}}
     state["needed"]["shapes"][f"{EX}s"] = [[None, f"<{EX}isMentionedIn>", f"<{EX}p1>"]]
-    commit.write_text(json.dumps(state))
+    commit.write_bytes(seal(state))
     with pytest.raises(StateError, match=f"the query looks at _ <{EX}isMentionedIn> _ too"):
         bench.run(bench.job(), service)

@@ -158,7 +158,7 @@ def test_arrival_time_is_that_of_the_batch_however_often_it_is_repeated(bench, m
 
     def crash():
         with monkeypatch.context() as patch:
-            patch.setattr("bestbefore.engine.batch.Commits.commit", full)
+            patch.setattr("bestbefore.checkpoint.relied_on.Commits.commit", full)
             with pytest.raises(WorkError, match="no space left"):
                 bench.run(job)
         (file,) = bench.folder.glob("checkpoint/buffer/*/*.parquet")

@@ -4,13 +4,13 @@ A heartbeat and the end of a finite run move the watermark. What follows from th
 between two batches; after a crash it comes first, and moves the watermark by just as much.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from bestbefore.sealed import seal, unseal
 from bestbefore.storage import Storage
 
-_FILE = "advance.json"
+ADVANCE_FILE = "advance.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,12 @@ class Advances:
 
     def begin(self, batch: int, latest: Mapping[str, int]) -> None:
         """Note the times that streams have come to, by their IRIs, and the batch that it makes."""
-        content = json.dumps({"batch": batch, "latest": dict(latest)}).encode()
-        self.storage.write(_FILE, content)
+        self.storage.write(ADVANCE_FILE, seal({"batch": batch, "latest": dict(latest)}))
 
     def unfinished(self, batch: int) -> Mapping[str, int] | None:
         """The advance that was to follow the last committed batch, if one had begun."""
-        content = self.storage.read(_FILE)
-        fields = json.loads(content) if content else None
-        return fields["latest"] if fields and fields["batch"] == batch + 1 else None
+        content = self.storage.read(ADVANCE_FILE)
+        if content is None:
+            return None
+        fields = unseal(content, f"{self.storage.root}/{ADVANCE_FILE}")
+        return fields["latest"] if fields["batch"] == batch + 1 else None

@@ -5,8 +5,8 @@ quality records go to hold the same id in a file that readers of Spark do not se
 """
 
 import fcntl
-import json
 import os
+import re
 import socket
 import uuid
 from collections.abc import Iterator, Mapping
@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO
 
-from bestbefore.errors import StateError
+from bestbefore.errors import DamagedState, StateError
+from bestbefore.sealed import seal, unseal
 from bestbefore.storage import Storage, local_path
 
 OWNER_FILE = "_bestbefore.json"
-_RUN_FILE = "run.json"
+RUN_FILE = "run.json"
 _LOCK_FILE = "lock"
 # What a run writes into a folder of answers or quality records, and what Spark does.
 _WRITTEN = ("batch=", "batch-", "part-", "_SUCCESS")
@@ -78,11 +79,24 @@ def _holder(folder: Path) -> str:
 
 def owner_of(storage: Storage, query: str) -> Owner:
     """The owner that a checkpoint stands for, from its first start on."""
-    content = storage.read(_RUN_FILE)
+    run = run_of(storage)
+    if run is None:
+        run = uuid.uuid4().hex
+        write_run(storage, run)
+    return Owner(run, query, storage.root)
+
+
+def run_of(storage: Storage) -> str | None:
+    """The run id of a checkpoint, None if it has none yet."""
+    content = storage.read(RUN_FILE)
     if content is None:
-        content = json.dumps({"run": uuid.uuid4().hex}).encode()
-        storage.write(_RUN_FILE, content)
-    return Owner(json.loads(content)["run"], query, storage.root)
+        return None
+    return str(unseal(content, f"{storage.root}/{RUN_FILE}")["run"])
+
+
+def write_run(storage: Storage, run: str) -> None:
+    """Let a checkpoint have a run id."""
+    storage.write(RUN_FILE, seal({"run": run}))
 
 
 def claim(
@@ -95,6 +109,9 @@ def claim(
     its owner still runs.
     """
     taken = {where: folder for where, folder in folders.items() if not _owned(folder, owner)}
+    for where, folder in folders.items():
+        if where not in taken and not begun:
+            _check_begun(folder, where, owner)
     for where, folder in taken.items():
         if overwrite:
             _refuse_running(folder, where, owner)
@@ -103,7 +120,19 @@ def claim(
     for folder in taken.values():
         for name in _written(folder) if overwrite else ():
             folder.delete(name)
-        folder.write(OWNER_FILE, json.dumps(asdict(owner)).encode())
+        folder.write(OWNER_FILE, seal(asdict(owner)))
+
+
+def _check_begun(folder: Storage, where: str, owner: Owner) -> None:
+    """A run that has committed nothing can have written no batch but its first."""
+    numbers = (re.search(r"^batch.(\d+)", name) for name in _written(folder))
+    last = max((int(found[1]) for found in numbers if found), default=0)
+    if last > 0:
+        raise DamagedState(
+            f"the checkpoint {owner.checkpoint} has lost its commits: {where} = {folder.root!r} "
+            f"holds what it wrote as batch {last}; restore it from a copy, or use another "
+            "checkpoint.path to start anew"
+        )
 
 
 def _owned(folder: Storage, owner: Owner) -> bool:
@@ -113,7 +142,10 @@ def _owned(folder: Storage, owner: Owner) -> bool:
 
 def _found(folder: Storage) -> Owner | None:
     content = folder.read(OWNER_FILE)
-    return None if content is None else Owner(**json.loads(content))
+    if content is None:
+        return None
+    way_out = "remove it if no other run writes into that folder"
+    return Owner(**unseal(content, f"{folder.root}/{OWNER_FILE}", way_out))
 
 
 def _written(folder: Storage) -> list[str]:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from bestbefore.arrays import Integers, Numbers
-from bestbefore.errors import StateError
+from bestbefore.errors import DamagedState, StateError
 from bestbefore.storage import Storage
 from bestbefore.view import ChangeRates, LocalView, UnitDefaults
 from bestbefore.view.local_view import NO_DEFAULTS
@@ -104,6 +104,11 @@ def _parquet(table: pa.Table) -> bytes:
 
 def _open(storage: Storage, name: str) -> pq.ParquetFile:
     content = storage.read(name)
+    where = f"{storage.root}/{name}"
     if content is None:
-        raise StateError(f"the checkpoint {storage.root} lacks {name}; start with an empty one")
-    return pq.ParquetFile(io.BytesIO(content))
+        raise DamagedState(f"{where} is missing: restore it, or use another checkpoint.path")
+    try:
+        return pq.ParquetFile(io.BytesIO(content))
+    except pa.ArrowInvalid:
+        way_out = "restore it, or use another checkpoint.path"
+        raise DamagedState(f"{where} is damaged: {way_out}") from None

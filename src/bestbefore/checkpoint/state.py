@@ -1,32 +1,37 @@
 """The engine's state after a batch: small, versioned, written once per batch."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from bestbefore.errors import InputError, StateError
+from bestbefore.errors import DamagedState, InputError, StateError
 from bestbefore.job.job import Job
 from bestbefore.query import ContinuousQuery, parse_query, print_query
+from bestbefore.sealed import check_format, seal, unseal
 from bestbefore.spark.buffer import Segment
 from bestbefore.spark.element_numbers import Anchor
 from bestbefore.spark.needed_elements import NeededElements
 from bestbefore.storage import Storage
 
-FORMAT = 5
+FORMAT = 6
 
 
 @dataclass(frozen=True)
 class ViewState:
     """The durable form of a service's view, and what of its budgets is spent.
 
-    `saved` is what flexible allocation has left; `started` was spent to fill the view.
+    The snapshot is `unused` if no evaluation had begun when it was made.
+    `saved` is what flexible allocation has left; `started` was spent to fill the view. `ledger`
+    and `limits` tell how often the ledgers of refreshes and of requests had been written.
     """
 
     snapshot: str = ""
     snapshot_batch: int = -1
+    unused: bool = False
     saved: int = 0
     started: int = 0
+    ledger: int = 0
+    limits: int = 0
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,9 @@ class State:
     `batch` numbers the transactions, `source_batch` is Spark's own number of the last of them that
     brought elements. `latest` has the time that a stream has come to, by its IRI: that of its
     latest element, or of a later advance. `needed` is what the buffer keeps; `answered` names the
-    rows of the last answer, which ISTREAM and DSTREAM compare with.
+    rows of the last answer, which ISTREAM and DSTREAM compare with. `files` has the fingerprints of
+    all files and folders that it relies on, `offsets` what Spark noted of its source batch,
+    `settings` what the job said that cannot change silently, `run` the id of the checkpoint.
     """
 
     query: str
@@ -58,6 +65,10 @@ class State:
     requests: int = 0
     refreshes: int = 0
     reported: tuple[int, int, int] = (0, 0, 0)
+    run: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    offsets: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def taken_in(self) -> tuple[int, int, int]:
@@ -81,7 +92,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class Commits:
-    """The states of the latest batches; writing one is what commits a batch."""
+    """The states of the two latest batches; writing one is what commits a batch."""
 
     storage: Storage
 
@@ -90,18 +101,10 @@ class Commits:
 
         A state of another query, or one that has let go of what the job needs, is an error.
         """
-        names = self.storage.names("commits")
-        content = self.storage.read(f"commits/{names[-1]}") if names else None
-        if content is None:
+        names = self.names()
+        if not names:
             return State(print_query(job.query), needed=job.needed_elements)
-        fields = json.loads(content)
-        if (found := fields.pop("format")) != FORMAT:
-            way_out = "upgrade bestbefore" if found > FORMAT else "finish it with an older version"
-            raise StateError(
-                f"the checkpoint {self.storage.root} has format {found}, this version reads "
-                f"{FORMAT}: {way_out}, or use another checkpoint.path"
-            )
-        state = _read(fields)
+        state = self.read(names[-1])
         if not _is_text_of(job.query, state.query):
             raise StateError(
                 f"the checkpoint {self.storage.root} belongs to another query: "
@@ -109,6 +112,22 @@ class Commits:
             )
         self._check_needed(job, state)
         return replace(state, needed=job.needed_elements)
+
+    def names(self) -> list[str]:
+        """The files of the commits, oldest first."""
+        return [f"commits/{name}" for name in self.storage.names("commits")]
+
+    def read(self, name: str) -> State:
+        """The state in the file of a commit."""
+        content = self.storage.read(name) or b""
+        where = f"the checkpoint {self.storage.root}"
+        check_format(content, FORMAT, where, "use another checkpoint.path")
+        state = _read(unseal(content, f"{self.storage.root}/{name}"))
+        if name != _name(state.batch):
+            raise DamagedState(
+                f"{self.storage.root}/{name} holds the commit of batch {state.batch}"
+            )
+        return state
 
     def _check_needed(self, job: Job, state: State) -> None:
         for stream, shape in job.needed_elements.beyond(state.needed):
@@ -127,12 +146,26 @@ class Commits:
 
     def commit(self, state: State) -> None:
         """Make a batch final; the one before is kept, older ones are dropped."""
-        content = json.dumps({"format": FORMAT, **asdict(state)}).encode()
-        self.storage.write(_name(state.batch), content)
+        self.write(state)
         self.storage.delete(_name(state.batch - 2))
+
+    def write(self, state: State) -> None:
+        """Write the commit of a batch, in place of one that there may be."""
+        self.storage.write(_name(state.batch), seal({"format": FORMAT, **asdict(state)}))
+
+    def kept(self) -> list[State]:
+        """The states of the commits, oldest first, less those before one that cannot be read."""
+        states = list[State]()
+        for name in reversed(self.names()):
+            try:
+                states.insert(0, self.read(name))
+            except DamagedState:
+                break
+        return states
 
 
 def _read(fields: dict[str, Any]) -> State:
+    del fields["format"]
     t0_ms = fields.pop("t0_ms")
     views = {name: ViewState(**view) for name, view in fields.pop("views").items()}
     kept = fields.pop("needed")["shapes"]

@@ -241,6 +241,35 @@ def _load_policies(modules: list[str] | None) -> None:
         load_module(module, folder=Path(), where="--policies")
 
 
+checkpoints = typer.Typer(
+    help="Check what a job's checkpoint holds, or repair it.", no_args_is_help=True
+)
+app.add_typer(checkpoints, name="checkpoint")
+_JOB = Annotated[Path, typer.Argument(help="The job file (TOML).")]
+
+
+@checkpoints.command()
+def check(job: _JOB) -> None:
+    """Tell whether a checkpoint is whole: a line per file that is not, and exit code 1."""
+    from bestbefore.cli.checking import check_checkpoint  # noqa: PLC0415
+
+    check_checkpoint(job, write=sys.stdout.write)
+
+
+@checkpoints.command()
+def repair(
+    job: _JOB,
+    *,
+    accept_loss: Annotated[
+        bool, typer.Option("--accept-loss", help="Also do what loses something; it is said what.")
+    ] = False,
+) -> None:
+    """Mend a checkpoint, so that its job goes on; nothing is done if not all can be mended."""
+    from bestbefore.cli.checking import repair_checkpoint  # noqa: PLC0415
+
+    repair_checkpoint(job, accept_loss=accept_loss, write=sys.stdout.write, console=stderr)
+
+
 @app.command()
 def demo(
     *,

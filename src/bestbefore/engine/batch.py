@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import DataFrame, SparkSession
 
 from bestbefore.checkpoint.advances import Advances
-from bestbefore.checkpoint.state import Commits, State, batch_name
+from bestbefore.checkpoint.relied_on import History
+from bestbefore.checkpoint.state import State, batch_name
 from bestbefore.engine.alerts import AlertListener
 from bestbefore.engine.answering import Answering, Outcomes
 from bestbefore.engine.quality import Quality
@@ -41,8 +42,9 @@ _LOG = logging.getLogger("bestbefore.engine")
 class BatchProcessor:
     """What turns batches, and advances between them, into committed states.
 
-    `spark` is the session in which answers are made. `heard` tells when a stream last brought an
-    element, by its IRI; `told` has the quality records of the latest batches, by Spark's numbers.
+    `spark` is the session in which answers are made, `found` the state to go on from. `heard`
+    tells when a stream last brought an element, by its IRI; `told` has the quality records of the
+    latest batches, by Spark's numbers.
     """
 
     job: Job
@@ -53,11 +55,19 @@ class BatchProcessor:
     on_quality: QualityListener
     on_alert: AlertListener
     clock: Clock
-    state: State
+    found: State
     heard: dict[str, int] = field(default_factory=dict)
     told: dict[int, list[Quality]] = field(default_factory=dict)
     _at_hand: dict[str, Elements] = field(default_factory=dict)
     _settings: dict[tuple[str, str], str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._history = History(self.storage, self.found)
+
+    @property
+    def state(self) -> State:
+        """The state of the last committed batch."""
+        return self._history.latest
 
     def __call__(self, batch: DataFrame, number: int) -> None:
         """Take in, find what is due, answer it, commit; a committed batch is not repeated."""
@@ -178,27 +188,16 @@ class BatchProcessor:
         if self.quality_storage is not None and records:
             lines = "".join(record.to_json() + "\n" for record in records)
             self.quality_storage.write(f"{batch_name(state.batch)}.jsonl", lines.encode())
-        Commits(self.storage).commit(state)
-        self._clean_up(self.state, state, [record.evaluation for record in records])
-        self.state = state
+        for name in self._history.commit(state):
+            self._at_hand.pop(name.removeprefix("buffer/"), None)
+        for served in self.answering.served:
+            served.committed(state.next_evaluation)
         for record in records:
             self.on_quality(record)
             for alert in record.alerts:
                 about = {"batch": record.batch, "evaluation": record.evaluation}
                 _LOG.warning("%s", alert, extra=about)
                 self.on_alert(record.evaluation, alert)
-
-    def _clean_up(self, before: State, after: State, evaluations: list[int]) -> None:
-        """Remove what the committed state no longer refers to; a crash here leaves only litter."""
-        kept = {segment.name for segment in after.segments}
-        for segment in (*before.segments, *after.segments):
-            if segment.name not in kept:
-                self._buffer(after).forget(segment.name)
-        if before.answered and before.answered != after.answered:
-            self.storage.delete(f"answered/{before.answered}")
-        for served in self.answering.served:
-            name = served.job.name
-            served.clean_up(before.view(name), after.view(name), evaluations)
 
 
 def _completed(

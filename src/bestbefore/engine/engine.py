@@ -14,10 +14,11 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.checkpoint.ownership import claim, lock_checkpoint, owner_of
-from bestbefore.checkpoint.state import Commits, State
+from bestbefore.checkpoint.state import State
 from bestbefore.engine.alerts import AlertListener
 from bestbefore.engine.answering import Answering
 from bestbefore.engine.batch import BatchProcessor, QualityListener
+from bestbefore.engine.found_state import Found, find_state, ledger_folder
 from bestbefore.engine.heartbeat import start_heartbeat
 from bestbefore.engine.progress import OnProgress, listen
 from bestbefore.engine.served_view import ServedView, open_served
@@ -215,15 +216,16 @@ class Engine:
         opened = ExitStack()
         try:
             opened.enter_context(lock_checkpoint(job.checkpoint))
-            state = Commits(storage).latest(job)
+            found = find_state(self.spark, job, storage)
             folders = output_folders(job, sink_given=sink is not None)
+            owner = owner_of(storage, job.query.name)
             claim(
                 {where: storage_at(self.spark, path) for where, path in folders.items()},
-                owner_of(storage, job.query.name),
-                begun=state.batch >= 0,
+                owner,
+                begun=found.state.batch >= 0,
                 overwrite=overwrite,
             )
-            served = self._served(job, storage, state, services or {}, opened=opened)
+            served = self._served(job, storage, found, services or {}, opened=opened)
             processor = BatchProcessor(
                 job=job,
                 spark=session_like(self.spark),
@@ -241,10 +243,17 @@ class Engine:
                 on_quality=on_quality or (lambda _: None),
                 on_alert=on_alert or (lambda _, __: None),
                 clock=self.clock,
-                state=replace(state, views={view.job.name: view.opened for view in served}),
+                found=replace(
+                    found.state,
+                    views={view.job.name: view.opened for view in served},
+                    run=owner.run,
+                ),
             )
             _resume(processor)
             return self._run(job, rows, _Batches(processor, opened))
+        except PySparkException as error:
+            opened.close()
+            raise _told(error) from None
         except BaseException:
             opened.close()
             raise
@@ -253,7 +262,7 @@ class Engine:
         self,
         job: Job,
         storage: Storage,
-        state: State,
+        found: Found,
         given: Mapping[str, Service],
         *,
         opened: ExitStack,
@@ -270,7 +279,7 @@ class Engine:
                 opened.callback(service.close)
             services.append((service, self._requests(settings, storage, opened)))
         served = tuple(
-            open_served(settings, service, storage, state, clock=self.clock, requests=requests)
+            open_served(settings, service, storage, found, clock=self.clock, requests=requests)
             for settings, (service, requests) in zip(job.services, services, strict=True)
         )
         for view in served:
@@ -283,7 +292,7 @@ class Engine:
         """The ledger of a service's requests, if it has limits that need one."""
         if not service.limits.lasting:
             return None
-        folder = storage_at(self.spark, service.ledger) if service.ledger else storage
+        folder = ledger_folder(self.spark, service, storage)
         ledger = _LEDGERS.open(folder, service.address, service.limits, wall=self.clock)
         opened.callback(_LEDGERS.close, service.address)
         return ledger

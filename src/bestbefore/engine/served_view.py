@@ -1,6 +1,6 @@
 """A SERVICE in the engine: its client, its local view, and what keeps both."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
@@ -8,11 +8,11 @@ import numpy as np
 import pyarrow as pa
 
 from bestbefore.arrays import Integers, Scores
-from bestbefore.checkpoint import DurableLedger, Journal, save_snapshot
-from bestbefore.checkpoint.ledger import close_evaluations
-from bestbefore.checkpoint.state import State, ViewState, batch_name
+from bestbefore.checkpoint import DurableLedger, Journal, Reservations, save_snapshot
+from bestbefore.checkpoint.state import ViewState, batch_name
 from bestbefore.engine.ahead import Ahead, Plan
 from bestbefore.engine.deadline import Deadline, RequestPace
+from bestbefore.engine.found_state import Found
 from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
 from bestbefore.engine.limited_service import LimitedService, load_requests
 from bestbefore.engine.view_start import change_intervals, open_view
@@ -121,6 +121,7 @@ class ServedView:
     view: LocalView
     storage: Storage
     opened: ViewState
+    reservations: Reservations
     account: RequestAccount = field(default_factory=RequestAccount)
     pace: RequestPace = field(default_factory=RequestPace)
     ahead: Ahead | None = None
@@ -138,7 +139,7 @@ class ServedView:
         """Maintain the view for the due evaluations in order, and cut the slice of each."""
         needed = self._needed(statistics)
         intervals = change_intervals(self.job)
-        ledger = DurableLedger(self.storage, batch, self.view, self.account)
+        ledger = self._ledger(batch)
         slices, outcomes = Slices(), list[Outcome]()
         for evaluation in evaluations:
             deadline = self._deadline(self.job.qos.deadline_ms, evaluation, timeline, clock)
@@ -160,6 +161,10 @@ class ServedView:
         if outcomes and self.ahead is not None and clock.live:
             self.ahead.plan(self._plan(outcomes[-1], timeline, state, clock))
         return slices.table(self.view), outcomes
+
+    def _ledger(self, batch: int) -> DurableLedger:
+        journal = Journal(self.storage)
+        return DurableLedger(self.reservations, journal, batch, self.view, self.account)
 
     def _plan(self, last: Outcome, timeline: Timeline, state: ViewState, clock: EventClock) -> Plan:
         """What the evaluation after the last one will elect, as far as its window is known now."""
@@ -247,28 +252,23 @@ class ServedView:
         self.view.compact()
         for outcome in outcomes:
             state = _after(state, outcome)
+        state = replace(state, ledger=self.reservations.written, limits=self.account.written)
         if not self._snapshot_due(batch - state.snapshot_batch):
             return state
         if outcomes:
             self.view.forget_failed(outcomes[-1].evaluation)
         name = batch_name(batch)
         save_snapshot(self.view, self.storage, name)
-        return replace(state, snapshot=name, snapshot_batch=batch)
+        return replace(state, snapshot=name, snapshot_batch=batch, unused=False)
 
     def _snapshot_due(self, batches: int) -> bool:
         """Whether to write a snapshot so many batches after the last one."""
         grown = self.view.refreshes >= len(self.view) // _SHARE
         return batches >= _SNAPSHOT_EVERY and (grown or batches >= _SNAPSHOT_AT_LATEST)
 
-    def clean_up(self, before: ViewState, after: ViewState, evaluations: Iterable[int]) -> None:
-        """Remove what the committed state no longer refers to; what comes next may begin."""
-        close_evaluations(self.storage, evaluations)
-        if after.snapshot != before.snapshot:
-            self.storage.delete(f"view/{before.snapshot}")
-            journal = Journal(self.storage)
-            for number in journal.batches():
-                if number <= after.snapshot_batch:
-                    journal.forget(number)
+    def committed(self, following: int) -> None:
+        """A batch is committed, and this evaluation is the next: what comes then may begin."""
+        self.reservations.close(following)
         if self.ahead is not None:
             self.ahead.start()
 
@@ -290,7 +290,7 @@ def open_served(
     service: ServiceSettings,
     client: Service,
     storage: Storage,
-    state: State,
+    found: Found,
     *,
     clock: Clock,
     requests: RequestLedger | None = None,
@@ -300,11 +300,10 @@ def open_served(
     if account.counts_requests:
         client = LimitedService(client, account, service.address, load_requests(service.client))
     folder = StorageFolder(storage, f"services/{service.name}")
-    view, opened = open_view(service, folder, client, state, clock=clock)
-    served = ServedView(service, client, view, folder, opened, account)
+    changed = found.changed_of(service.name)
+    view, opened = open_view(service, folder, client, found.state, clock=clock, changed=changed)
+    served = ServedView(service, client, view, folder, opened, Reservations(folder), account)
     if service.ahead:
         # No batch has this number: what is fetched ahead is recorded by the batch that uses it.
-        served.ahead = Ahead(
-            service, client, served.pace, lambda: DurableLedger(folder, -1, view, account), clock
-        )
+        served.ahead = Ahead(service, client, served.pace, lambda: served._ledger(-1), clock)
     return served

@@ -1,13 +1,15 @@
 """How the local view comes to be: loaded from the service once, afterwards from the checkpoint."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from math import isnan
 from pathlib import Path
 
 from bestbefore.checkpoint import Journal, load_snapshot, save_snapshot
-from bestbefore.checkpoint.state import State, ViewState
+from bestbefore.checkpoint.changed_job import ANEW, INTERVALS
+from bestbefore.checkpoint.state import State, ViewState, batch_name
 from bestbefore.errors import StateError
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import apply_outcome
@@ -64,21 +66,64 @@ def open_view(
     whole: State,
     *,
     clock: Clock,
+    changed: Container[str] = (),
 ) -> tuple[LocalView, ViewState]:
-    """The view as the last committed batch left it, and the state that refers to it."""
+    """The view as the last committed batch left it, and the state that refers to it.
+
+    Where settings of the service have `changed` that matter to it, it is another from now on.
+    """
     intervals, state = change_intervals(job), whole.view(job.name)
-    if not state.snapshot and storage.read(f"view/{_INITIAL}/rows.parquet") is None:
-        save_snapshot(_initial(job, service, intervals, clock), storage, _INITIAL)
-    state = state if state.snapshot else replace(state, snapshot=_INITIAL)
+    if not state.snapshot or ANEW in changed:
+        return _begun(job, storage, service, whole, clock=clock)
     view = load_snapshot(storage, state.snapshot, _defaults(job, intervals), _rates(job))
-    if state.snapshot == _INITIAL and whole.begun_ms is not None:
+    if state.unused and whole.begun_ms is not None:
         view.begin(whole.begun_ms)
     _replay(view, Journal(storage), after=state.snapshot_batch, until=whole.batch)
     if job.view.fill and job.view.capacity is None:
         # Who was needed when is not in the journal: from here on it counts anew.
         view.units.used_ms[:] = view.units.refreshed_ms.max(initial=0)
     _check(view, job, storage)
+    if INTERVALS in changed and _restate(view, job):
+        state = replace(state, snapshot=_name_of(job, whole), snapshot_batch=whole.batch)
+        save_snapshot(view, storage, state.snapshot)
     return view, state
+
+
+def _begun(
+    job: ServiceSettings, storage: Storage, service: Service, whole: State, *, clock: Clock
+) -> tuple[LocalView, ViewState]:
+    """A view at its beginning, which a crash before the first commit does not load again."""
+    intervals, name = change_intervals(job), _name_of(job, whole)
+    if storage.read(f"view/{name}/rows.parquet") is None:
+        view = _initial(job, service, intervals, clock)
+        if whole.begun_ms is not None:
+            view.begin(whole.latest_ms or whole.begun_ms)
+        save_snapshot(view, storage, name)
+    view = load_snapshot(storage, name, _defaults(job, intervals), _rates(job))
+    unused = whole.begun_ms is None
+    state = replace(whole.view(job.name), snapshot=name, snapshot_batch=whole.batch, unused=unused)
+    return view, state
+
+
+def _name_of(job: ServiceSettings, whole: State) -> str:
+    """What a snapshot is called that is made between two batches, for some settings."""
+    if whole.batch < 0:
+        return _INITIAL
+    settings = sha256(f"{job.address} {job.view}".encode()).hexdigest()[:8]
+    return f"after-{batch_name(whole.batch)}-{settings}"
+
+
+def _restate(view: LocalView, job: ServiceSettings) -> bool:
+    """Let the units have the change intervals that a job states now; False if it states none.
+
+    What is learned, or comes with the rows, stays as it is until there is more.
+    """
+    settings = job.view
+    if settings.learned or settings.interval_variable or settings.interval_predicate:
+        return False
+    view.units.interval_ms[:] = settings.change_interval_ms or job.window.width_ms
+    view.set_intervals(_file_intervals(job))
+    return True
 
 
 def _replay(view: LocalView, journal: Journal, *, after: int, until: int) -> None:

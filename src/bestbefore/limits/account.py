@@ -71,6 +71,11 @@ class RequestAccount:
         return self._reservation.grant
 
     @property
+    def written(self) -> int:
+        """How many reservations its ledger has written down."""
+        return 0 if self.ledger is None else self.ledger.written
+
+    @property
     def allowed(self) -> int:
         """The requests that may be sent now."""
         return self._reservation.grant.requests

@@ -55,6 +55,12 @@ class RequestLedger:
         found = read_usage(self._written, self.where) if self._written is not None else None
         self._usage = restarted(found or Usage(now_ms, now_ms), now_ms, limits)
 
+    @property
+    def written(self) -> int:
+        """How many reservations were written down so far."""
+        with self._lock:
+            return self._usage.reservations
+
     def available(self, wanted: int) -> Grant:
         """What would be granted now; nothing is reserved, so others may take it."""
         with self._lock:

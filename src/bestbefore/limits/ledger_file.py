@@ -1,16 +1,18 @@
 """The file of a ledger: one line of JSON with a checksum, whose size does not grow with use."""
 
-import json
 from collections.abc import Sequence
-from decimal import Decimal, InvalidOperation
-from hashlib import sha256
+from decimal import Decimal
 from typing import Any
 
-from bestbefore.errors import StateError
 from bestbefore.limits.settings import PERIODS_MS, Rate
 from bestbefore.limits.usage import Bucket, Buckets, Debt, Reserved, Spent, Usage
+from bestbefore.sealed import check_format, seal, unseal
 
-FORMAT = 1
+FORMAT = 2
+_WAY_OUT = (
+    "what the service was asked before is unknown: restore it from a copy, or remove it and let "
+    "`bestbefore checkpoint repair` count from zero, if the service's limits allow that"
+)
 
 
 def write_usage(usage: Usage) -> bytes:
@@ -27,7 +29,7 @@ def write_usage(usage: Usage) -> bytes:
         "periods": {name: _lists(buckets) for name, buckets in usage.periods.items()},
         "debt": debt and [debt.rate.name, debt.rate.requests, debt.lacking, debt.at_ms],
     }
-    return json.dumps({**content, "check": _check(content)}, separators=(",", ":")).encode()
+    return seal(content)
 
 
 def read_usage(content: bytes, where: str) -> Usage:
@@ -35,19 +37,8 @@ def read_usage(content: bytes, where: str) -> Usage:
 
     `where` is how a message names the file.
     """
-    try:
-        fields = json.loads(content)
-        told = fields.pop("check")
-        if fields["format"] > FORMAT:
-            raise StateError(
-                f"{where} has format {fields['format']}, this version reads {FORMAT}: upgrade "
-                "bestbefore"
-            )
-        if told != _check(fields):
-            raise _damaged(where)
-        return _usage(fields)
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, InvalidOperation):
-        raise _damaged(where) from None
+    check_format(content, FORMAT, where, "use another ledger")
+    return _usage(unseal(content, where, _WAY_OUT))
 
 
 def _usage(fields: dict[str, Any]) -> Usage:
@@ -62,17 +53,6 @@ def _usage(fields: dict[str, Any]) -> Usage:
         periods={name: _buckets(fields["periods"][name]) for name in PERIODS_MS},
         debt=debt and Debt(Rate(debt[0], debt[1], PERIODS_MS[debt[0]]), debt[2], debt[3]),
     )
-
-
-def _damaged(where: str) -> StateError:
-    return StateError(
-        f"{where} is damaged, so what the service was asked before is unknown: restore it from a "
-        "copy, or remove it if the service's limits may be counted from zero"
-    )
-
-
-def _check(fields: dict[str, Any]) -> str:
-    return sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _lists(buckets: Buckets) -> list[list[Any]]:

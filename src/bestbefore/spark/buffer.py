@@ -245,11 +245,6 @@ class Buffer:
         kept = tuple(segment for segment in self.segments if segment.latest_ms > opening_ms)
         return replace(self, segments=kept)
 
-    def forget(self, name: str) -> None:
-        """Remove a segment."""
-        self.at_hand.pop(name, None)
-        self.storage.delete(_folder(name))
-
 
 def _folder(name: str) -> str:
     return f"buffer/{name}"

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from pyspark.sql import SparkSession
 
-from bestbefore.storage import LocalStorage, Storage, local_path
+from bestbefore.storage import LocalStorage, Storage, fingerprint_of, local_path
 
 # Object stores, where a file appears whole when it is closed, and is renamed by copy and delete.
 PUT_SCHEMES = frozenset({"s3a", "s3", "gs"})
@@ -59,6 +59,18 @@ class HadoopStorage:
     def delete(self, name: str) -> None:
         """Remove a file or a folder with its content."""
         self._files.delete(self._path(name), True)  # noqa: FBT003
+
+    def fingerprint(self, name: str) -> str | None:
+        """How many files and their bytes; such file systems check what they store themselves."""
+        path = self._path(name)
+        if not self._files.exists(path):
+            return None
+        sizes = [
+            status.getLen()
+            for status in self._files.listStatus(path)
+            if not status.getPath().getName().startswith((".", "_"))
+        ]
+        return fingerprint_of(len(sizes), sum(sizes))
 
     def _created(self, path: Any, content: bytes) -> Any:  # noqa: ANN401 - Java objects
         """The open stream of a new file; after a failure it must not be closed, which would put."""

@@ -2,8 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestbefore.checkpoint import DurableLedger, Journal
-from bestbefore.checkpoint.ledger import close_evaluations
+from bestbefore.checkpoint import DurableLedger, Journal, Reservations
+from bestbefore.checkpoint.ledger import LEDGER_FILE
+from bestbefore.errors import DamagedState
 from bestbefore.storage import LocalStorage
 from bestbefore.view import view_of
 from tests.outcomes import outcome_of, told
@@ -31,7 +32,8 @@ class Memory:
 
 
 def ledger(storage):
-    return DurableLedger(storage, 0, view_of([], ["k"], ["k"]))
+    view = view_of([], ["k"], ["k"])
+    return DurableLedger(Reservations(storage), Journal(storage), 0, view)
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 20)), max_size=20), st.integers(0, 15))
@@ -56,11 +58,43 @@ def test_what_cannot_be_written_down_is_not_granted():
         ledger(Full()).reserve(1, 3, limit=5)
 
 
-def test_closing_forgets_an_evaluation():
+def test_what_is_committed_is_forgotten_and_what_is_under_way_is_not():
+    storage = Memory()
+    for evaluation in (4, 5, 6):
+        ledger(storage).reserve(evaluation, 3, limit=5)
+    reservations = Reservations(storage)
+    assert reservations.written == 3
+    reservations.close(6)
+    assert [reservations.of(evaluation).units for evaluation in (4, 5, 6)] == [0, 0, 3]
+    # The file is only ever replaced: one that is gone was lost.
+    DurableLedger(reservations, Journal(storage), 0, view_of([], ["k"], ["k"])).reserve(
+        7, 2, limit=5
+    )
+    again = Reservations(storage)
+    assert again.written == 4
+    assert [again.of(evaluation).units for evaluation in (4, 5, 6, 7)] == [0, 0, 3, 2]
+
+
+def test_a_batch_whose_ledger_was_lost_makes_no_refresh_and_the_next_one_does():
+    storage = Memory()
+    Reservations(storage).replace_lost(written=9)
+    assert ledger(storage).reserve(1, 3, limit=5) == 0
+    assert ledger(storage).spent(2) > 5
+    found = Reservations(storage)
+    assert found.written == 9
+    found.close(3)
+    repaired = DurableLedger(found, Journal(storage), 0, view_of([], ["k"], ["k"]))
+    assert repaired.reserve(3, 3, limit=5) == 3
+    assert ledger(storage).reserve(3, 3, limit=5) == 2
+
+
+@pytest.mark.parametrize("damage", [lambda _: b"", lambda text: text[:-3], lambda _: b"{}"])
+def test_a_damaged_ledger_is_named(damage):
     storage = Memory()
     ledger(storage).reserve(4, 3, limit=5)
-    close_evaluations(storage, [4])
-    assert storage.files == {}
+    storage.files[LEDGER_FILE] = damage(storage.files[LEDGER_FILE])
+    with pytest.raises(DamagedState, match=r"memory/ledger\.json is (damaged|empty)"):
+        Reservations(storage)
 
 
 A, B, C = "<http://e/a>", "<http://e/b>", "<http://e/c>"
@@ -92,5 +126,3 @@ def test_the_journal_gives_back_what_was_written(tmp_path):
     assert told(journal.read(3, 7, again), again.keys) == told(written, view.keys)
     assert journal.batches() == [3]
     assert journal.read(3, 8, again) is None
-    journal.forget(3)
-    assert journal.batches() == []

@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from bestbefore.checkpoint.relied_on import History
 from bestbefore.checkpoint.state import State
+from bestbefore.engine.found_state import Found
 from bestbefore.engine.served_view import open_served
 from bestbefore.job import read_job
 from bestbefore.maintenance import EventClock, event_clock
@@ -88,9 +90,10 @@ class Rig:
         if self.job.limits.lasting:
             requests = open_ledger(storage, self.job.limits, self.clocks)
         self.served = open_served(
-            self.job, self.service, storage, begun, clock=self.wall, requests=requests
+            self.job, self.service, storage, Found(begun), clock=self.wall, requests=requests
         )
         self.state = replace(self.state, views={"bkg": self.served.opened})
+        self.history = History(storage, self.state)
         for number, evaluations in enumerate(batches):
             if number > self.state.batch:
                 self._batch(number, evaluations, events)
@@ -112,8 +115,10 @@ class Rig:
         # Numbers are void once the batch is settled.
         self.outcomes += [told(outcome, self.view.keys) for outcome in outcomes]
         after = self.served.settle(number, before, outcomes)
-        self.state = replace(self.state, batch=number, views={"bkg": after})
-        self.served.clean_up(before, after, evaluations)
+        state = replace(self.state, batch=number, views={"bkg": after})
+        self.history.commit(replace(state, next_evaluation=evaluations[-1] + 1))
+        self.state = self.history.latest
+        self.served.committed(self.state.next_evaluation)
 
     @property
     def view(self):

@@ -67,8 +67,8 @@ def test_the_refreshes_are_reserved_in_the_name_of_the_evaluation_and_before_the
         reserved: list = field(default_factory=list)
 
         def fetch(self, keys, **options):
-            files = sorted((run.folder / "services/bkg/ledger").glob("*.json"))
-            self.reserved.append([json.loads(file.read_text())["evaluation"] for file in files])
+            ledger = json.loads((run.folder / "services/bkg/ledger.json").read_text())
+            self.reserved.append([evaluation for evaluation, *_ in ledger["evaluations"]])
             if len(self.asked) == 1:
                 sent.set()
             return super().fetch(keys)

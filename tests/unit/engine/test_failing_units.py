@@ -2,7 +2,7 @@
 
 import pytest
 
-from bestbefore.errors import StateError
+from bestbefore.errors import DamagedState
 from bestbefore.service import Fetched
 
 from .conftest import BATCHES, integer, random_events, user
@@ -104,5 +104,5 @@ def test_a_journal_that_lost_a_batch_is_not_applied_to_the_wrong_units(rig):
     for file in first.iterdir():
         file.unlink()
     first.rmdir()
-    with pytest.raises(StateError, match="names the unit .*, which the view does not know"):
+    with pytest.raises(DamagedState, match="names the unit .*, which the view does not know"):
         run.run(random_events(1), batches=BATCHES)

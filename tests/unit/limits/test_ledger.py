@@ -4,7 +4,7 @@ from threading import Thread
 
 import pytest
 
-from bestbefore.errors import InputError, StateError
+from bestbefore.errors import DamagedState, InputError, StateError
 from bestbefore.limits import Grant, Ledgers, Limits, parse_quiet
 from bestbefore.limits.usage import LANDING_MS
 from tests.limited_service import Clocks, MemoryStorage, open_ledger
@@ -200,14 +200,14 @@ def broken_files():
     open_ledger(storage, Limits(per_minute=10, burst=4), clocks).reserve(3)
     good = storage.read(FILE)
     yield from (good[:length] for length in range(0, len(good), 7))
-    yield good.replace(b'"total":[0', b'"total":[1')
-    yield from (b"null", b"[]", b"{}", b'{"format":1,"check":""}', b"\xff\xfe", b'"x"')
+    yield good.replace(b'"total": [0', b'"total": [1')
+    yield from (b"null", b"[]", b"{}", b'{"format":2,"check":""}', b"\xff\xfe", b'"x"')
 
 
 @pytest.mark.parametrize("content", list(broken_files()))
 def test_a_damaged_file_is_never_taken_for_an_empty_one(content, storage, clocks):
     storage.files[FILE] = content
-    with pytest.raises(StateError, match=r"the ledger memory/limits/service.json is damaged.*rem"):
+    with pytest.raises(DamagedState, match=r"ledger memory/limits/service.json is (empty|damaged)"):
         open_ledger(storage, Limits(total=5), clocks)
 
 

@@ -1,0 +1,146 @@
+"""The journal: what each evaluation fetched and evicted, noted before it is used."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bestbefore.arrays import Integers
+from bestbefore.checkpoint.state import batch_name
+from bestbefore.errors import DamagedState
+from bestbefore.maintenance import Outcome, Reply
+from bestbefore.rdf.terms import Key
+from bestbefore.sealed import seal, unseal
+from bestbefore.storage import Storage
+from bestbefore.view import LocalView
+
+_FOLDER = "journal"
+
+
+@dataclass(frozen=True, slots=True)
+class Journal:
+    """The outcomes of evaluations, a file each, until a snapshot covers their batch."""
+
+    storage: Storage
+
+    def write(self, batch: int, outcome: Outcome, view: LocalView) -> None:
+        """Make the outcome of an evaluation durable."""
+        self.storage.write(_name(batch, outcome.evaluation), seal(_entry(outcome, view)))
+
+    def read(self, batch: int, evaluation: int, view: LocalView) -> Outcome | None:
+        """The outcome of an evaluation, if it is there."""
+        entry = self.entry(_name(batch, evaluation))
+        return _outcome(entry, view) if entry else None
+
+    def of_batch(self, batch: int, view: LocalView) -> list[Outcome]:
+        """The outcomes of a batch in order; the view gets to know their units."""
+        entries = [entry for name in self.names(batch) if (entry := self.entry(name))]
+        # Units that enter in one batch are numbered together, here as in the batch itself.
+        view.learn(_key(key) for entry in entries for key in entry["elected"])
+        return [_outcome(entry, view) for entry in entries]
+
+    def names(self, batch: int) -> list[str]:
+        """The files of a batch, in the order of its evaluations."""
+        folder = journal_of(batch)
+        return [f"{folder}/{file}" for file in self.storage.names(folder)]
+
+    def entry(self, name: str) -> dict[str, Any] | None:
+        """An entry as it was written, if it is there."""
+        content = self.storage.read(name)
+        return None if content is None else unseal(content, f"{self.storage.root}/{name}")
+
+    def batches(self) -> list[int]:
+        """The batches that the journal holds, oldest first."""
+        return [int(name.removeprefix("batch-")) for name in self.storage.names(_FOLDER)]
+
+
+def journal_of(batch: int) -> str:
+    """The folder of a batch."""
+    return f"{_FOLDER}/{batch_name(batch)}"
+
+
+def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
+    """The durable part of an outcome, by keys: numbers are void after a restart."""
+    reply = outcome.reply
+    answered = zip(_keys(view, reply.answered), reply.content, strict=True)
+    return {
+        "evaluation": outcome.evaluation,
+        "t_ms": outcome.t_ms,
+        "candidates": outcome.candidates,
+        "elected": _keys(view, outcome.elected),
+        "rows": [[key, rows] for key, rows in answered],
+        "intervals_ms": _by_key(view, reply.stated_ms),
+        "failed": _by_key(view, reply.failed),
+        "evicted": _keys(view, outcome.evicted),
+        "used": _keys(view, outcome.used),
+        "came_ms": outcome.came_ms,
+        "limits": [outcome.bound_by, dict(outcome.left)],
+        "budget": outcome.budget,
+        "lift": outcome.lift,
+        "requests": reply.requests,
+        "seconds": reply.seconds,
+        "state": reply.state,
+        "dropped": reply.dropped,
+    }
+
+
+def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
+    rows = [[tuple(row) for row in rows] for _, rows in entry["rows"]]
+    reply = Reply(
+        answered=_numbers(view, [key for key, _ in entry["rows"]]),
+        content=rows,
+        stated_ms=_by_number(view, entry["intervals_ms"]),
+        failed=_by_number(view, entry["failed"]),
+        requests=entry["requests"],
+        seconds=entry["seconds"],
+        state=entry["state"],
+        dropped=entry["dropped"],
+    )
+    bound_by, left = entry.get("limits", (None, {}))
+    return Outcome(
+        evaluation=entry["evaluation"],
+        t_ms=entry["t_ms"],
+        candidates=entry["candidates"],
+        elected=_numbers(view, entry["elected"]),
+        reply=reply,
+        came_ms=entry["came_ms"],
+        evicted=_numbers(view, entry["evicted"]),
+        used=_numbers(view, entry["used"]),
+        bound_by=bound_by,
+        left=left,
+        budget=entry["budget"],
+        lift=tuple(entry["lift"]) if entry["lift"] else None,
+    )
+
+
+def _keys(view: LocalView, units: Integers) -> list[Key]:
+    return [view.keys[unit] for unit in units.tolist()]
+
+
+def _by_key(view: LocalView, values: Mapping[int, Any]) -> list[list[Any]]:
+    return [[view.keys[unit], value] for unit, value in values.items()]
+
+
+def _numbers(view: LocalView, keys: Sequence[Sequence[str]]) -> Integers:
+    numbers = view.numbers(map(_key, keys))
+    if (numbers < 0).any():
+        unknown = ", ".join(keys[int(np.argmin(numbers))])
+        raise DamagedState(
+            f"the journal names the unit {unknown}, which the view does not know: restore what is "
+            "missing of the checkpoint, or use another checkpoint.path"
+        )
+    return numbers
+
+
+def _by_number(view: LocalView, values: Sequence[tuple[Sequence[str], Any]]) -> dict[int, Any]:
+    numbers = _numbers(view, [key for key, _ in values]).tolist()
+    return dict(zip(numbers, (value for _, value in values), strict=True))
+
+
+def _key(parts: Sequence[str]) -> Key:
+    return tuple(parts)
+
+
+def _name(batch: int, evaluation: int) -> str:
+    return f"{journal_of(batch)}/evaluation-{evaluation:012d}.json"

@@ -1,0 +1,145 @@
+"""The repair of a checkpoint: what is left of it becomes a state that can be gone on from."""
+
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from bestbefore.checkpoint.inspection import Damage, Mend, RequestFile, inspect
+from bestbefore.checkpoint.ledger import LEDGER_FILE, Reservations
+from bestbefore.checkpoint.ownership import write_run
+from bestbefore.checkpoint.relied_on import OFFSETS, SPARK_COMMITS, log_number, segment_folder
+from bestbefore.checkpoint.state import Commits, State
+from bestbefore.errors import DamagedState
+from bestbefore.storage import Storage, StorageFolder
+
+
+def repair(
+    storage: Storage, ledgers: Sequence[RequestFile] = (), *, accept_loss: bool = False
+) -> list[Damage]:
+    """Mend all damage of a checkpoint, or none of it; return what was mended.
+
+    What would lose something is only done with `accept_loss`.
+    """
+    mended, mending = list[Damage](), _Mending(storage, ledgers)
+    while found := inspect(storage, ledgers):
+        _refuse(storage, found, accept_loss=accept_loss)
+        for damage in found:
+            if damage in mended:
+                raise DamagedState(f"{storage.root}: {damage}, still; {Mend.NOTHING.value}")
+            mending.mend(damage)
+            mended.append(damage)
+    return mended
+
+
+def _refuse(storage: Storage, found: Sequence[Damage], *, accept_loss: bool) -> None:
+    for damage in found:
+        if damage.mend is Mend.NOTHING:
+            raise DamagedState(
+                f"{storage.root}: {damage} and cannot be mended: {damage.mend.value}"
+            )
+        if damage.mend.loses and not accept_loss:
+            raise DamagedState(
+                f"{storage.root}: {damage}; a repair would {damage.mend.value}. Restore it from a "
+                "copy, or repair with --accept-loss"
+            )
+
+
+@dataclass(frozen=True)
+class _Mending:
+    """What is done to a checkpoint, damage by damage; `ledgers` count requests to its services."""
+
+    storage: Storage
+    ledgers: Sequence[RequestFile]
+
+    def mend(self, damage: Damage) -> None:
+        """Do what can be done about one damage."""
+        file, state = damage.file, self._latest(without=damage)
+        match damage.mend:
+            case Mend.GO_BACK | Mend.REPEAT:
+                self._repeat_after(state)
+            case Mend.OFFSETS:
+                self._delete_log(file)
+                self.storage.write(file, state.offsets.encode())
+            case Mend.RUN:
+                write_run(self.storage, state.run)
+            case Mend.FORGET:
+                self.storage.delete(file)
+            case Mend.LEDGER:
+                self._replace_ledger(_service_of(file), state)
+            case Mend.LIMITS:
+                self._drop_limits(file, state)
+            case _:
+                self._commit_without(damage, state)
+
+    def _commit_without(self, damage: Damage, state: State) -> None:
+        """Commit a state anew that does not rely on what is damaged."""
+        file = damage.file
+        match damage.mend:
+            case Mend.METADATA:
+                self._delete_log(file)
+                self.storage.write(file, json.dumps({"id": str(uuid.uuid4())}).encode())
+            case Mend.SEGMENT:
+                left = (one for one in state.segments if segment_folder(one.name) != file)
+                state = replace(state, segments=tuple(left))
+            case Mend.ANSWERED:
+                state = replace(state, answered="")
+            case Mend.VIEW:
+                file = f"services/{_service_of(file)}"
+                state = _without_view(state, _service_of(damage.file))
+            case _:
+                raise DamagedState(f"{damage} and cannot be mended: {Mend.NOTHING.value}")
+        self._commit(state, without=file)
+
+    def _latest(self, *, without: Damage) -> State:
+        """The last commit; one that is damaged itself is removed first."""
+        if without.mend is Mend.GO_BACK:
+            self.storage.delete(without.file)
+        commits = Commits(self.storage)
+        return commits.read(commits.names()[-1])
+
+    def _repeat_after(self, state: State) -> None:
+        """Let Spark begin again with the batch after the one that a state has committed."""
+        committed = state.source_batch
+        for folder, last in ((SPARK_COMMITS, committed), (OFFSETS, committed + 1)):
+            for name in self.storage.names(folder):
+                if log_number(name) > last:
+                    self._delete_log(f"{folder}/{name}")
+
+    def _delete_log(self, name: str) -> None:
+        """Remove a file of Spark's, with the checksums that are kept beside it."""
+        folder, _, file = name.rpartition("/")
+        self.storage.delete(name)
+        self.storage.delete(f"{folder}/.{file}.crc")
+
+    def _replace_ledger(self, service: str, state: State) -> None:
+        own = StorageFolder(self.storage, f"services/{service}")
+        own.delete(LEDGER_FILE)
+        Reservations(own).replace_lost(written=state.view(service).ledger)
+
+    def _drop_limits(self, file: str, state: State) -> None:
+        """Let a ledger of requests begin anew, and the state expect no more of it."""
+        for ledger in self.ledgers:
+            if ledger.file == file:
+                ledger.storage.delete(ledger.name)
+                begun = replace(state.view(ledger.service), limits=0)
+                state = replace(state, views={**state.views, ledger.service: begun})
+        self._commit(state)
+
+    def _commit(self, state: State, *, without: str | None = None) -> None:
+        """Write the last commit anew, less a file or a folder that it relied on."""
+        files = {
+            name: told
+            for name, told in state.files.items()
+            if without is None or not f"{name}/".startswith(f"{without}/")
+        }
+        Commits(self.storage).write(replace(state, files=files))
+
+
+def _without_view(state: State, service: str) -> State:
+    anew = replace(state.view(service), snapshot="", snapshot_batch=state.batch)
+    return replace(state, views={**state.views, service: anew})
+
+
+def _service_of(file: str) -> str:
+    return file.split("/")[1]

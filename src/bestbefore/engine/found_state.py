@@ -1,0 +1,57 @@
+"""The state that a job finds in its checkpoint: whole, its own, and with what has changed since."""
+
+from dataclasses import dataclass, replace
+
+from pyspark.sql import SparkSession
+
+from bestbefore.checkpoint.changed_job import ANEW, settings_of, take_over
+from bestbefore.checkpoint.inspection import RequestFile, check, check_ledgers
+from bestbefore.checkpoint.relied_on import sweep
+from bestbefore.checkpoint.state import Commits, State
+from bestbefore.job.job import Job, ServiceSettings
+from bestbefore.limits.ledger import ledger_name
+from bestbefore.spark.hadoop import storage_at
+from bestbefore.storage import Storage
+
+
+@dataclass(frozen=True)
+class Found:
+    """A state, and the keys of the job file that said something else when it was committed."""
+
+    state: State
+    changed: frozenset[str] = frozenset()
+
+    def changed_of(self, service: str) -> frozenset[str]:
+        """The keys of a service that have changed."""
+        section = f"services.{service}."
+        return frozenset(
+            key.removeprefix(section) for key in self.changed if key.startswith(section)
+        )
+
+
+def find_state(spark: SparkSession, job: Job, storage: Storage) -> Found:
+    """What a job goes on from; a checkpoint that lost something is refused, what is litter goes."""
+    check(storage)
+    commits = Commits(storage)
+    state, settings = commits.latest(job), settings_of(job)
+    found = Found(replace(state, settings=settings), take_over(state, settings, storage.root))
+    files = request_files(spark, job, storage)
+    check_ledgers(
+        storage, state, [one for one in files if ANEW not in found.changed_of(one.service)]
+    )
+    sweep(storage, commits.kept())
+    return found
+
+
+def request_files(spark: SparkSession, job: Job, storage: Storage) -> list[RequestFile]:
+    """The ledgers of the requests to a job's services."""
+    return [
+        RequestFile(one.name, ledger_folder(spark, one, storage), ledger_name(one.address))
+        for one in job.services
+        if one.limits.lasting
+    ]
+
+
+def ledger_folder(spark: SparkSession, service: ServiceSettings, storage: Storage) -> Storage:
+    """Where the requests to a service are counted: beside its checkpoint, or where it says."""
+    return storage_at(spark, service.ledger) if service.ledger else storage
