@@ -7,7 +7,7 @@ import pytest
 from bestbefore.errors import StateError
 from bestbefore.sealed import seal, unseal
 
-from .conftest import EX, PREFIX, query
+from .conftest import EX, PREFIX, TableService, query
 
 U = [f"{EX}u{number}" for number in range(8)]
 
@@ -90,3 +90,32 @@ def test_what_an_older_version_left_out_is_named(bench, service):
     commit.write_bytes(seal(state))
     with pytest.raises(StateError, match=f"the query looks at _ <{EX}isMentionedIn> _ too"):
         bench.run(bench.job(), service)
+
+
+def test_another_endpoint_starts_the_view_anew(bench, service):
+    bench.mention((1_000, 1), (6_000, 2))
+    bench.run(bench.job(), service)
+    bench.mention((11_000, 3))
+    other = TableService({f"<{user}>": 7 for user in U[:3]})
+    elsewhere = bench.job(services={"bkg": {"endpoint": "http://127.0.0.1:9/other"}})
+    bench.run(elsewhere, other)
+    # No row of the first endpoint is left, although the budget could not have replaced them all.
+    assert bench.rows()[2] == [(U[1], "7"), (U[2], "7")]
+    bench.mention((16_000, 3))
+    bench.run(elsewhere, other)
+    assert bench.rows()[3] == [(U[2], "7")]
+
+
+def test_another_change_interval_holds_for_the_units_that_are_there(bench, service):
+    def intervals(running):
+        return set(running.processor.answering.served[0].view.units.interval_ms.tolist())
+
+    bench.mention((1_000, 1), (6_000, 2))
+    assert intervals(bench.run(bench.job(), service)) == {10_000}
+    bench.mention((11_000, 3))
+    stated = bench.job(view={"change_interval": "7s"})
+    assert intervals(bench.run(stated, service)) == {7_000}
+    bench.mention((16_000, 3))
+    assert intervals(bench.run(stated, service)) == {7_000}
+    with pytest.raises(StateError, match="full_windows_only = True, .* its windows have begun"):
+        bench.run(bench.job(query={"text": query(), "full_windows_only": True}), service)
