@@ -30,11 +30,12 @@ class Storage(Protocol):
         """Remove a file or a folder with its content; a missing one is fine."""
         ...
 
-    def fingerprint(self, name: str) -> str | None:
-        """What tells a file, or the files of a folder, from others; None if there is none.
+    def force(self, name: str) -> None:
+        """Force a file, or the files of a folder that others wrote, to disk, if there are any."""
+        ...
 
-        Whoever asks relies on them from now on, so they are forced to disk.
-        """
+    def fingerprint(self, name: str) -> str | None:
+        """What tells a file, or the files of a folder, from others; None if there is none."""
         ...
 
 
@@ -67,6 +68,10 @@ class StorageFolder:
     def delete(self, name: str) -> None:
         """Remove a file or a folder with its content."""
         self._storage.delete(f"{self._folder}/{name}")
+
+    def force(self, name: str) -> None:
+        """Force a file, or the files of a folder, to disk."""
+        self._storage.force(f"{self._folder}/{name}")
 
     def fingerprint(self, name: str) -> str | None:
         """What tells a file, or the files of a folder, from others."""
@@ -118,24 +123,32 @@ class LocalStorage:
         else:
             path.unlink(missing_ok=True)
 
+    def force(self, name: str) -> None:
+        """Force a file, or the files of a folder, to disk, and their names."""
+        path = self._path / name
+        if self._durable and path.exists():
+            for one in (*self._files(name), path, path.parent):
+                _force(one)
+
     def fingerprint(self, name: str) -> str | None:
         """How many files, their bytes, and a checksum of what is in them."""
-        path = self._path / name
-        if path.is_dir():
-            files = [path / one for one in self.names(name) if not one.startswith("_")]
-        elif path.is_file():
-            files = [path]
-        else:
+        if not (self._path / name).exists():
             return None
-        size, check = 0, sha256()
+        size, check, files = 0, sha256(), self._files(name)
         for file in files:
             content = file.read_bytes()
             size += len(content)
             check.update(f"{file.name} {len(content)}\n".encode())
             check.update(content)
-            _force(file)
-        _force(path.parent)
         return fingerprint_of(len(files), size, check.hexdigest()[:16])
+
+    def _files(self, name: str) -> list[Path]:
+        """A file, or the files of a folder less those that readers of Spark do not see."""
+        path = self._path / name
+        if not path.is_dir():
+            return [path]
+        names = [one for one in self.names(name) if not one.startswith("_")]
+        return [path / one for one in names if (path / one).is_file()]
 
 
 def fingerprint_of(files: int, size: int, check: str = "") -> str:

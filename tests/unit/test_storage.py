@@ -1,6 +1,9 @@
+import os
+from pathlib import Path
+
 import pytest
 
-from bestbefore.storage import LocalStorage
+from bestbefore.storage import LocalStorage, agree, fingerprint_of
 
 
 @pytest.fixture
@@ -43,3 +46,60 @@ def test_an_interrupted_write_leaves_the_old_content(storage, tmp_path, monkeypa
 def test_file_uris_are_paths(tmp_path):
     LocalStorage(f"file://{tmp_path}/with%20space").write("a", b"1")
     assert (tmp_path / "with space" / "a").read_bytes() == b"1"
+
+
+def test_a_write_forces_the_file_then_renames_it_then_forces_its_name(storage, monkeypatch):
+    done, fsync, replace = [], os.fsync, Path.replace
+
+    def forced(handle):
+        done.append(f"force {Path(os.readlink(f'/proc/self/fd/{handle}')).name}")
+        fsync(handle)
+
+    def renamed(path, target):
+        done.append(f"rename {target.name}")
+        return replace(path, target)
+
+    monkeypatch.setattr("os.fsync", forced)
+    monkeypatch.setattr("pathlib.Path.replace", renamed)
+    storage.write("a/b", b"1")
+    root = Path(storage.root)
+    # The folders above are new: their names are forced too.
+    folders = [f"force {name}" for name in ("a", root.name, root.parent.name)]
+    assert done == ["force .b.draft", "rename b", *folders]
+    done.clear()
+    storage.write("a/b", b"2")
+    assert done == ["force .b.draft", "rename b", "force a"]
+    done.clear()
+    storage.force("a")
+    storage.force("nothing")
+    assert done == ["force b", "force a", f"force {root.name}"]
+
+
+def test_fingerprints_tell_files_apart(storage):
+    assert storage.fingerprint("a") is None
+    storage.write("a/one", b"12")
+    storage.write("a/two", b"3")
+    (Path(storage.root) / "a" / "_SUCCESS").write_bytes(b"")
+    (Path(storage.root) / "a" / ".one.crc").write_bytes(b"x")
+    whole = storage.fingerprint("a")
+    assert whole.startswith("2 files, 3 bytes, ")
+    assert storage.fingerprint("a/one").startswith("1 file, 2 bytes, ")
+    for name, content in (("a/one", b"1"), ("a/one", b"13"), ("a/three", b"")):
+        before = storage.read(name)
+        storage.write(name, content)
+        assert not agree(whole, storage.fingerprint("a"))
+        storage.delete(name) if before is None else storage.write(name, before)
+        assert agree(whole, storage.fingerprint("a"))
+    storage.write("a/one", b"123")
+    storage.write("a/two", b"")
+    # What stands in which file counts, too.
+    assert not agree(whole, storage.fingerprint("a"))
+
+
+def test_a_fingerprint_without_a_checksum_is_compared_by_sizes():
+    plain = fingerprint_of(2, 30)
+    assert agree(plain, fingerprint_of(2, 30, "abc"))
+    assert agree(fingerprint_of(2, 30, "abc"), plain)
+    assert not agree(plain, fingerprint_of(2, 31, "abc"))
+    assert not agree(plain, fingerprint_of(1, 30))
+    assert not agree(plain, None)

@@ -18,7 +18,10 @@ def relying(storage: Storage, state: State, before: State) -> State:
     """A state with the fingerprints of what it relies on; what it has from before is not read."""
     files = dict[str, str]()
     for name in (*_folders(state, before.files), *_spark_files(storage, state, before)):
-        found = before.files.get(name) or storage.fingerprint(name)
+        found = before.files.get(name)
+        if found is None:
+            storage.force(name)
+            found = storage.fingerprint(name)
         if found is not None:
             files[name] = found
     offsets = before.offsets

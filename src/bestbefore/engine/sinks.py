@@ -74,9 +74,10 @@ def sink_of(settings: SinkSettings, spark: SparkSession) -> Sink:
     _check_format(settings.format, spark)
     if settings.mode == "append":
         return _append(settings)
-    if settings.format == "json" and not settings.options and settings.path is not None:
-        return JsonFolder(settings, storage_at(spark, settings.path))
-    return _overwrite(settings)
+    storage = storage_at(spark, settings.path or "")
+    if settings.format == "json" and not settings.options:
+        return JsonFolder(settings, storage)
+    return _overwrite(settings, storage)
 
 
 def _check_folder(key: str, path: str) -> None:
@@ -105,12 +106,14 @@ def _check_format(name: str, spark: SparkSession) -> None:
             ) from None
 
 
-def _overwrite(settings: SinkSettings) -> Sink:
+def _overwrite(settings: SinkSettings, storage: Storage) -> Sink:
     """Files in a folder per batch: a repeated batch replaces its own, so answers come once."""
 
     def write(answers: DataFrame, batch: int) -> None:
         writer = answers.write.format(settings.format).mode("overwrite")
         writer.options(**settings.options).save(f"{settings.path}/{_batch_folder(batch)}")
+        # The commit that follows says that they are there.
+        storage.force(_batch_folder(batch))
 
     return write
 
@@ -153,7 +156,7 @@ class JsonFolder:
 
     def __call__(self, answers: DataFrame, batch: int) -> None:
         """Let Spark write the answers of a batch."""
-        _overwrite(self.settings)(answers, batch)
+        _overwrite(self.settings, self.storage)(answers, batch)
 
     def write_lines(self, lines: Sequence[str], batch: int) -> None:
         """Write the answers of a batch as one file, in place of what the folder held."""

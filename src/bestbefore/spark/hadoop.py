@@ -60,6 +60,9 @@ class HadoopStorage:
         """Remove a file or a folder with its content."""
         self._files.delete(self._path(name), True)  # noqa: FBT003
 
+    def force(self, name: str) -> None:
+        """Such file systems keep what was closed."""
+
     def fingerprint(self, name: str) -> str | None:
         """How many files and their bytes; such file systems check what they store themselves."""
         path = self._path(name)
