@@ -52,7 +52,7 @@ def test_a_write_forces_the_file_then_renames_it_then_forces_its_name(storage, m
     done, fsync, replace = [], os.fsync, Path.replace
 
     def forced(handle):
-        done.append(f"force {Path(os.readlink(f'/proc/self/fd/{handle}')).name}")
+        done.append(f"force {Path(f'/proc/self/fd/{handle}').readlink().name}")
         fsync(handle)
 
     def renamed(path, target):
