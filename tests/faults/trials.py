@@ -1,0 +1,29 @@
+"""The trials of the campaign: how often each is tried in full, and in the short form."""
+
+from dataclasses import dataclass
+from importlib import import_module
+from time import monotonic
+
+from .findings import Campaign
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A module of this package that tries something many times."""
+
+    name: str
+    full: int
+    short: int
+    what: str
+
+    def run(self, folder, spark, *, count=None, seed=1):
+        """Try it, and return what was found."""
+        begun, folder = monotonic(), folder / self.name
+        folder.mkdir(parents=True)
+        campaign = Campaign(self.name, count or self.full, seed, folder, spark)
+        findings = import_module(f"tests.faults.{self.name}").run(campaign)
+        findings.seconds = monotonic() - begun
+        return findings
+
+
+TRIALS = (Trial("requests", 100_000, 500, "requests to an endpoint that misbehaves in every way"),)
