@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 COLUMNS = ("lost", "repeated", "wrong", "limits", "untrue", "tracebacks", "hangs")
-_TELL_EVERY_S = 10
+_TOLD, _TELL_EVERY_S = 30, 10
 _PROCESSES, _WORTH_SHARING = 2, 2_000
 
 
@@ -30,7 +30,8 @@ class Findings:
             raise ValueError(column)
         self.faults[column] += times
         self.notes.append(f"{column}: {what}")
-        tell(f"{self.name}: {column}: {what}")
+        if len(self.notes) <= _TOLD:
+            tell(f"{self.name}: {column}: {what}")
 
     def tried(self, number, of):
         """Count a trial, and now and then say how far it is."""

@@ -133,8 +133,9 @@ class HostileEndpoint(UnwillingEndpoint):
         """The truth, contradicted by a second member of the same name."""
         false = json.dumps(self._false_rows(query))
         text = body.decode()
-        if self.rng.random() < 0.5 and '"value": ' in text:
-            return self.raw(text.replace('"value": ', '"value": "9999", "value": ', 1))
+        if self.rng.random() < 0.7 and '"}' in text:
+            before, _, after = text.rpartition('"}')
+            return self.raw(f'{before}", "value": "9999"}}{after}')
         return self.raw(text[:-1] + f', "results": {false}}}')
 
     def give_deep(self, _query, _body):

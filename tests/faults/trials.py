@@ -26,4 +26,8 @@ class Trial:
         return findings
 
 
-TRIALS = (Trial("requests", 100_000, 500, "requests to an endpoint that misbehaves in every way"),)
+TRIALS = (
+    Trial("requests", 100_000, 500, "requests to an endpoint that misbehaves in every way"),
+    Trial("mutations", 10_000, 300, "mutated queries, job files and stream lines"),
+    Trial("kills", 200, 2, "`kill -9` at random moments of real runs"),
+)

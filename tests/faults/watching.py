@@ -8,6 +8,9 @@ import traceback
 from contextlib import contextmanager, suppress
 
 
+_TRACES = ("Traceback", "An error occurred while calling", "Exception in thread", "\tat ")
+
+
 class HangError(BaseException):
     """A call that took longer than anyone waits for; no `except Exception` may hide it."""
 
@@ -64,3 +67,8 @@ def where_of(error):
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {frames[-1].filename}:{frames[-1].lineno} ({frames[-1].name})" if frames else ""
     return f"{type(error).__name__}: {' '.join(str(error).split())[:300]}{place}"
+
+
+def is_trace(errors):
+    """Whether what a process said has a traceback of Python or Java in it."""
+    return any(mark in errors for mark in _TRACES)
