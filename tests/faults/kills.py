@@ -22,30 +22,12 @@ from tests.run_processes import answers, processes_of, start, until
 from tests.unwilling_endpoint import UnwillingEndpoint
 
 from .findings import merged
-from .mentioned_users import QUERY, USERS, check_answers, mentions
+from .mentioned_users import USERS, check_answers, mentions, write_job
 from .watching import is_trace
 
 LANES, FILES, LONGEST_LIFE_S, PATIENCE_S = 2, 14, 4.0, 120
 BUDGET, LIMITS = 4, {"per_minute": 35, "total": 60}
 TROUBLE = {"answer": 20, "slow": 6, "status": 1, "drop": 1, "cut": 1, "html": 1}
-JOB = """
-[query]
-text = '''{query}'''
-[streams.s]
-path = "stream"
-files_per_batch = 1
-[services.a]
-endpoint = "{endpoint}"
-units_per_request = 1
-attempts = 1
-[services.a.limits]
-per_minute = {per_minute}
-total = {total}
-[budget]
-refreshes = {budget}
-[view]
-change_interval = "1s"
-"""
 
 
 def run(campaign):
@@ -76,10 +58,15 @@ class KilledRun:
         self.folder, self.server, self.about = folder, server, f"run {folder.name}"
         self.stream = mentions(seed, FILES)
         self.stream.write(folder / "stream")
-        self.job = folder / "job.toml"
         # The batch that is being processed is what the server notes of an arrival.
         server.begin(seed, users=USERS, now_ms=self.batch, trouble=TROUBLE)
-        self.job.write_text(JOB.format(query=QUERY, endpoint=server.url, budget=BUDGET, **LIMITS))
+        self.job = write_job(
+            folder,
+            server.url,
+            refreshes=BUDGET,
+            service=[("units_per_request", 1), ("attempts", 1)],
+            limits=LIMITS.items(),
+        )
 
     def batch(self):
         """The number of the first batch that is not committed."""

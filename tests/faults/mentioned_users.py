@@ -17,9 +17,29 @@ WHERE { WINDOW :w { ?user :by ?post } OPTIONAL { SERVICE :a { ?user :followers ?
 """
 
 
+def write_job(folder, endpoint, *, refreshes, query=(), stream=(), service=(), limits=()):
+    """The job file of that query in a folder, with more settings as pairs."""
+    sections = {
+        "query": [("text", QUERY), *query],
+        "streams.s": [("path", "stream"), ("files_per_batch", 1), *stream],
+        "services.a": [("endpoint", endpoint), *service],
+        "services.a.limits": limits,
+        "budget": [("refreshes", refreshes)],
+        "view": [("change_interval", "1s")],
+    }
+    job = folder / "job.toml"
+    job.write_text(
+        "".join(
+            f"[{name}]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in pairs)
+            for name, pairs in sections.items()
+        )
+    )
+    return job
+
+
 @dataclass(frozen=True)
 class Mentions:
-    """A stream of (time, user, post) in so many files, a slide each, and what windows hold of it."""
+    """A stream of (time, user, post), a file of it per slide, and the content of its windows."""
 
     events: tuple
     files: int

@@ -20,7 +20,7 @@ from tests.property.test_request_limits import check_arrivals
 from .hostile_endpoint import MOST_BYTES, MOST_ROWS, HostileEndpoint
 from .watching import HangError, watched, where_of, within
 
-_STEPS, _WORLD_S = 60, 120
+STEPS, _WORLD_S = 60, 120
 _PERIODS = {"per_minute": 40, "per_hour": 400, "per_day": 800, "per_month": 1_000}
 _CHECKS = {
     "check_truth": "untrue",
@@ -49,7 +49,7 @@ def ask(campaign):
     return findings
 
 
-def try_world(findings, server, folder, seed):
+def try_world(findings, server, folder, seed, *, drive=drive):
     """Let one job live for a while, and look at everything that the server saw of it."""
     rng = Random(seed)
     fill = rng.choice(["on-demand", "on-demand", "start"])
@@ -67,7 +67,7 @@ def try_world(findings, server, folder, seed):
                 )
             ) as world,
         ):
-            drive(world, _STEPS)
+            drive(world, STEPS)
             check_world(world)
     except HangError as hang:
         findings.found("hangs", f"seed {seed}: {hang}")

@@ -1,12 +1,12 @@
 """What nobody would see otherwise: calls that never end, and tracebacks of other threads."""
 
+import hashlib
 import logging
 import signal
 import sys
 import threading
 import traceback
 from contextlib import contextmanager, suppress
-
 
 _TRACES = ("Traceback", "An error occurred while calling", "Exception in thread", "\tat ")
 
@@ -72,3 +72,19 @@ def where_of(error):
 def is_trace(errors):
     """Whether what a process said has a traceback of Python or Java in it."""
     return any(mark in errors for mark in _TRACES)
+
+
+def written(folder):
+    """What is in a folder, by a digest of each file; locks and logs may always change."""
+    return {
+        str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(folder.rglob("*"))
+        if file.is_file() and file.name not in ("lock", "spark.log")
+    }
+
+
+def changes(folder, before):
+    """The first names of what was written, changed or removed since."""
+    after = written(folder)
+    names = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    return sorted(names)[:3]
