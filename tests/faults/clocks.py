@@ -38,7 +38,7 @@ def run(campaign):
             folder = campaign.folder / str(number)
             if number % LIVE_EVERY == 0 or number == campaign.count:
                 folder.mkdir()
-                time = ("event", "arrival")[number % 2]
+                time = ("data", "arrival")[number % 2]
                 _try_live(findings, folder, server, campaign.spark(), rng, time)
             else:
                 try_world(findings, hostile, folder, rng.getrandbits(32), drive=drive)
@@ -106,7 +106,9 @@ def _live(findings, folder, server, spark, rng, time):
     clock.set_ms = 0
     ended = Engine(spark, clock).start(replace(load_job(job), trigger=UNTIL_END))
     ended.wait(LONGEST_S)
-    _check(findings, f"run {folder.name} by {time} time", answers(job), stream, ended.state)
+    _check(
+        findings, f"run {folder.name} with the time of {time}", answers(job), stream, ended.state
+    )
 
 
 def _check(findings, about, found, stream, state):

@@ -5,6 +5,7 @@ ended in the middle of a batch, and of one that ended while it let its streams e
 """
 
 import shutil
+import subprocess
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -170,7 +171,12 @@ def _try_command(findings, moment, about):
     """The same by the command: it ends well, or with one line and nothing else."""
     before = written(moment.folder)
     process = start(moment.job_file, "--until-end", "--quiet", "--log-level", "error")
-    _, errors = process.communicate(timeout=LONGEST_S)
+    try:
+        _, errors = process.communicate(timeout=LONGEST_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        findings.found("hangs", f"{about}: the command did not end")
+        return
     if is_trace(errors) or (process.returncode and len(errors.strip().splitlines()) != 1):
         findings.found("tracebacks", f"{about}, by the command: {errors[-300:]!r}")
     elif process.returncode:

@@ -81,6 +81,7 @@ def _engines(findings, folder, server, spark):
     live = replace(load_job(job), trigger="1s")
     with Engine(spark).start(live) as running:
         until(lambda: running.state.source_batch == FILES - 1, LONGEST_S)
+        until(lambda: running.query.status["message"].startswith("Waiting"))
         before = written(folder)
         other = replace(live, checkpoint=str(folder / "other"))
         for rival in (live, other):
@@ -107,10 +108,15 @@ def _refused(findings, folder, start_rival):
 def _commands(findings, folder, server):
     """The same command twice at the same time: both end well, or one is told of the other."""
     job, stream = _job(folder, server)
-    for process in [start(job, "--until-end") for _ in range(2)]:
-        _, errors = process.communicate(timeout=LONGEST_S)
-        if is_trace(errors) or (process.returncode and "is in use by process" not in errors):
-            findings.found("tracebacks", f"{folder.name}: {errors.strip().splitlines()[-1:]}")
+    processes = [start(job, "--until-end") for _ in range(2)]
+    try:
+        for process in processes:
+            _, errors = process.communicate()
+            if is_trace(errors) or (process.returncode and "is in use by process" not in errors):
+                findings.found("tracebacks", f"{folder.name}: {errors.strip().splitlines()[-1:]}")
+    finally:
+        for process in processes:
+            process.kill()
     _check(findings, job, stream)
 
 
