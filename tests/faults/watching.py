@@ -7,6 +7,7 @@ import sys
 import threading
 import traceback
 from contextlib import contextmanager, suppress
+from time import monotonic
 
 _TRACES = ("Traceback", "An error occurred while calling", "Exception in thread", "\tat ")
 
@@ -22,13 +23,15 @@ def within(seconds):
     def ring(*_):
         raise HangError(f"nothing came back within {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before, begun = signal.signal(signal.SIGALRM, ring), monotonic()
+    left, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        # Somebody else may have been waiting for an alarm of their own.
+        left = max(left - (monotonic() - begun), 0.001) if left else 0
         signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_REAL, left)
 
 
 class _Tracebacks(logging.Handler):
