@@ -11,27 +11,28 @@ from .trials import TRIALS
 
 
 def main(arguments):
-    options = _read(arguments)
-    with tempfile.TemporaryDirectory(prefix="bestbefore-faults-") as folder:
-        session = _session_in(Path(folder))
-        found = []
-        for trial in TRIALS:
-            if trial.name in (options.trials or [trial.name for trial in TRIALS]):
-                tell(f"{trial.name}: {trial.what}")
-                found.append(
-                    trial.run(Path(folder), session, count=options.count, seed=options.seed)
-                )
+    options, found = _read(arguments), []
+    chosen = [trial for trial in TRIALS if not options.trials or trial.name in options.trials]
+    with tempfile.TemporaryDirectory(prefix="bestbefore-faults-") as name:
+        folder = Path(name)
+        session = _session_in(folder)
+        for trial in chosen:
+            tell(f"{trial.name}: {trial.what}")
+            found.append(trial.run(folder, session, count=options.count, seed=options.seed))
     print(table(found))  # noqa: T201 - what this command is for
-    return 1 if any(sum(one.faults.values()) for one in found) else 0
+    return 1 if any(one.faults.total() for one in found) else 0
 
 
 def _read(arguments):
-    names = [trial.name for trial in TRIALS]
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
-    parser.add_argument("trials", nargs="*", choices=[*names, []], metavar="TRIAL")
-    parser.add_argument("--count", type=int, help="how often to try (default: as in the note)")
+    names = [trial.name for trial in TRIALS]
+    parser.add_argument("trials", nargs="*", metavar="TRIAL", help=", ".join(names))
+    parser.add_argument("--count", type=int, help="how often to try; without it, each its own")
     parser.add_argument("--seed", type=int, default=1)
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if unknown := set(options.trials) - set(names):
+        parser.error(f"unknown trial {unknown.pop()!r}; known: {', '.join(names)}")
+    return options
 
 
 def _session_in(folder):

@@ -9,7 +9,7 @@ from pathlib import Path
 from time import monotonic
 
 COLUMNS = ("lost", "repeated", "wrong", "limits", "untrue", "tracebacks", "hangs")
-_TOLD, _TELL_EVERY_S = 30, 10
+_TOLD, _TELL_EVERY_S = 100, 10
 _PROCESSES, _WORTH_SHARING = 2, 2_000
 
 
