@@ -20,8 +20,8 @@ from tests.run_processes import answers, start
 from tests.unit.service.conftest import ScriptedEndpoint
 from tests.unwilling_endpoint import iri
 
-from .corrupting import damage
-from .mentioned_users import T0, USERS, mentions, write_job
+from .corrupting import OWNER_FILE, damage
+from .mentioned_users import T0, USERS, check_answers, mentions, write_job
 from .watching import HangError, changes, is_trace, where_of, within, written
 
 MOMENTS = ("stopped", "in a batch", "at the end")
@@ -41,7 +41,7 @@ def run(campaign):
         if number % CLI_EVERY == CLI_EVERY - 1:
             _try_command(findings, moment, about)
         else:
-            _try(findings, moment, about, done)
+            _try(findings, moment, about)
         findings.tried(number + 1, campaign.count)
     server.close()
     return findings
@@ -120,13 +120,13 @@ class Moment:
         self.server.facts = {iri(user): [f"{user} {when}"] for user in range(USERS)}
 
 
-def _try(findings, moment, about, done):
+def _try(findings, moment, about):
     before = written(moment.folder)
     try:
         with within(LONGEST_S):
             moment.go_on()
     except StateError as refusal:
-        _check_refusal(findings, moment, f"{about}: {refusal}", done, str(refusal))
+        _check_refusal(findings, moment, about, str(refusal))
         if written(moment.folder) != before:
             findings.found(
                 "wrong", f"{about}: refused, but {changes(moment.folder, before)} were written"
@@ -134,18 +134,20 @@ def _try(findings, moment, about, done):
     except HangError as hang:
         findings.found("hangs", f"{about}: {hang}")
         _stop_all(moment.spark())
-    except BaseException as error:
+    except Exception as error:
         findings.found("tracebacks", f"{about}: {where_of(error)}")
         _stop_all(moment.spark())
     else:
         _compare(findings, about, moment.expected, answers(moment.job_file))
 
 
-def _check_refusal(findings, moment, about, done, said):
-    """One line that names the file, its folder, or what must agree with it."""
-    names = {file.name for file in moment.kept.rglob("*")} | {done.file.name}
-    if "\n" in said or not any(name in said for name in names if len(name) > 2):
-        findings.found("tracebacks", f"{about}: not a line that names the file")
+def _check_refusal(findings, moment, about, said):
+    """One line that names a file or folder: the damaged one, or one that must agree with it."""
+    said = said.replace(str(moment.folder), "")
+    checkpoint = moment.kept / "checkpoint"
+    names = {str(file.relative_to(checkpoint)) for file in checkpoint.rglob("*")} | {OWNER_FILE}
+    if "\n" in said or not any(name in said for name in names):
+        findings.found("tracebacks", f"{about}: {said!r} is not a line that names the file")
 
 
 def _compare(findings, about, expected, found):
@@ -185,10 +187,14 @@ def _try_command(findings, moment, about):
                 "wrong", f"{about}: refused, but {changes(moment.folder, before)} were written"
             )
     else:
-        windows = moment.expected
-        times = Counter(answer["evaluation"] for answer in answers(moment.job_file))
-        if times != Counter(dict.fromkeys(windows, 1)):
-            findings.found("lost", f"{about}, by the command: evaluations {sorted(times.items())}")
+        windows = moment.stream.windows()
+        check_answers(findings, about, answers(moment.job_file), windows, ever)
+
+
+def ever(user):
+    """What was ever true of a user: something before the run was stopped, and something after."""
+    number = user.rpartition("/")[2]
+    return {(f"{number} before",), (f"{number} after",)}
 
 
 def _stop_all(spark):
