@@ -89,7 +89,8 @@ class KilledRun:
 
     def _began(self, process, since):
         """Wait until the first batch of a process has begun; False if it ended before."""
-        until(lambda: process.poll() is not None or self._touched(since), PATIENCE_S)
+        with suppress(AssertionError):
+            until(lambda: process.poll() is not None or self._touched(since), PATIENCE_S)
         return process.poll() is None
 
     def _touched(self, since):

@@ -5,6 +5,7 @@ from importlib import import_module
 from time import monotonic
 
 from .findings import Campaign
+from .watching import where_of
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,12 @@ class Trial:
         begun, folder = monotonic(), folder / self.name
         folder.mkdir(parents=True)
         campaign = Campaign(self.name, count or self.full, seed, folder, spark)
-        findings = import_module(f"tests.faults.{self.name}").run(campaign)
+        try:
+            findings = import_module(f"tests.faults.{self.name}").run(campaign)
+        except Exception as error:
+            # The other trials, and the table, are worth having all the same.
+            findings = campaign.findings()
+            findings.found("tracebacks", f"the trial did not come to its end: {where_of(error)}")
         findings.seconds = monotonic() - begun
         return findings
 
