@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 SHARED := --numprocesses $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit conformance bench reproduce docs figure lock clean
+.PHONY: help demo test lint unit conformance faults bench reproduce docs figure lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -31,6 +31,9 @@ unit: $(READY) ## the tests that need no JVM
 
 conformance: $(READY) ## the W3C's SPARQL 1.1 tests, with a score per folder
 	$(PYTEST) $(SHARED) tests/conformance
+
+faults: $(READY) ## kills, hostile endpoints, damaged files, jumping clocks, a soak: one hour, one table
+	$(BIN)/python -m tests.faults
 
 bench: $(READY) ## elections, large views, patterns, sources, the engine against plain Spark and a TTL cache
 	$(BIN)/python -m benchmarks

@@ -3,14 +3,11 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Event, Thread
 
 import pytest
@@ -18,6 +15,7 @@ import pytest
 from bestbefore.engine import Engine
 from bestbefore.errors import StateError
 from bestbefore.job import load_job
+from tests.run_processes import answers, processes_of, start, until
 
 EX = "http://example.org/"
 BATCHES = 5
@@ -77,41 +75,6 @@ def prepare(world, name):
     return job
 
 
-def start(job, *options, **environment):
-    main = "from bestbefore.cli.main import main; main()"
-    return subprocess.Popen(
-        [sys.executable, "-c", main, "run", str(job), *options],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        # A group of its own, which a service manager or a terminal would signal.
-        start_new_session=True,
-        env={
-            **os.environ,
-            "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
-            "RUN_OF": str(job),
-            **environment,
-        },
-    )
-
-
-def processes_of(job):
-    """The processes that a run of a job has started, its JVM among them, and itself."""
-    found, mark = [], f"RUN_OF={job}".encode()
-    for environment in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark in environment.read_bytes().split(b"\0"):
-                found.append(int(environment.parent.name))
-    return found
-
-
-def until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.02)
-
-
 def finish(job, *options):
     process = start(job, *options)
     _, errors = process.communicate(timeout=240)
@@ -129,15 +92,6 @@ def kill_when(process, moment):
     process.kill()
     process.communicate(timeout=30)
     return True
-
-
-def answers(job):
-    lines = [
-        line
-        for file in sorted(job.parent.glob("answers/*/*.json"))
-        for line in file.read_text().splitlines()
-    ]
-    return [json.loads(line) for line in lines]
 
 
 def test_killed_twice_and_started_again_gives_the_answers_of_an_undisturbed_run(world, spark):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from bestbefore.errors import ServiceError
 from bestbefore.storage import LocalStorage
-from tests.served_job import ServedJob, job_of
+from tests.served_job import QUERY, ServedJob, job_of
 from tests.unit.engine.conftest import Crash, CrashingStorage
 from tests.unwilling_endpoint import PREDICATES, UnwillingEndpoint, VirtualTime, iri
 
@@ -245,6 +245,32 @@ def test_whatever_goes_wrong(server, tmp_path_factory, lasting, own, service, mo
         if fill == "on-demand" and in_all == (None, None):
             world.recover()
             check_arrivals(world.limits, world.arrivals())
+
+
+@pytest.mark.parametrize("trouble", ["status", "refuse", "forget"])
+def test_the_budget_counts_elected_units_and_limits_count_requests(server, tmp_path, trouble):
+    """Attempts, halves of a batch and confirmations are charged to the limits and told."""
+    server.begin(1, users=USERS, trouble={"answer": 1})
+    job = job_of(
+        server.url,
+        text=QUERY,
+        service={"units_per_request": 3, "attempts": 2, "limits": {"total": 100}},
+        budget={"refreshes": 6},
+        view={"change_interval": "1s"},
+    )
+    client = {"sleep": VirtualTime().sleep}
+    storage = LocalStorage(str(tmp_path), durable=False)
+    with closing(ServedJob(job, storage, VirtualTime(), client)) as running:
+        running.answer([1], EVENTS)
+        known, server.trouble = len(server.arrivals), {trouble: 1}
+        running.answer([2], EVENTS)
+        (outcome,) = running.outcomes[0]
+        left = running.served[0].account.left()["total"]
+    sent = server.arrivals[known:]
+    asked = [user for one in sent for user in one.users]
+    assert len(outcome.elected) <= len(set(asked)) == 6 < len(asked)
+    assert outcome.reply.requests == len(sent) > 2
+    assert left == 100 - len(server.arrivals)
 
 
 def most_in(seconds, times):

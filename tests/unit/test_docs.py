@@ -53,6 +53,17 @@ def test_the_page_on_the_job_file_shows_a_job(tmp_path):
     assert read_job(wanted, folder=tmp_path).services[0].client.page_rows == 5000
 
 
+def test_what_budget_and_limits_count_is_said_in_the_same_words():
+    words = (
+        "The budget counts elected units, limits count requests: attempts, confirmations and "
+        "halves of a batch are requests too."
+    )
+    for file in ("README.md", "docs/job-file.md"):
+        page = (ROOT / file).read_text()
+        assert words in " ".join(page.split())
+        assert re.search(r"refreshes = \d+ +# elected units per evaluation", page)
+
+
 def test_the_page_on_the_job_file_lists_every_limit():
     page = (ROOT / "docs/job-file.md").read_text()
     table = page.partition("## Limits")[2].partition("\n## ")[0]

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from bestbefore.rdf.iris import CONTROLS, IRI_SCHEME, NOT_IN_IRI
-from bestbefore.rdf.terms import XSD_STRING, is_language_tag
+from bestbefore.rdf.terms import RDF, RDF_LANG_STRING, XSD_STRING, is_language_tag
 
 # Halves of a character, which JSON can spell and no file takes.
 _HALVES = r"\ud800-\udfff"
@@ -15,6 +15,9 @@ _HALF = re.compile(f"[{_HALVES}]")
 _IRI = re.compile(f"{IRI_SCHEME}[^{NOT_IN_IRI}{_HALVES}]*")
 # Wider than N-Triples, as services name blank nodes after addresses of their own.
 _LABEL = re.compile(rf"[^\s{CONTROLS}\x7f<>\"\\{_HALVES}]+")
+
+
+_OF_LANGUAGES = frozenset({RDF_LANG_STRING, RDF + "dirLangString"})
 
 
 class NotATermError(ValueError):
@@ -53,4 +56,6 @@ def _language_mark(language: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _datatype_mark(datatype: str | None) -> str:
+    if datatype in _OF_LANGUAGES:
+        raise NotATermError(f"a literal of the type {datatype} has a language")
     return "" if datatype is None or datatype == XSD_STRING else f"^^{encode_iri(datatype)}"

@@ -195,6 +195,9 @@ def test_a_reply_that_ends_early_is_not_believed(kind):
         b'{"head": {"vars": ["user", "count"]}, "results": {"bindings": []}} {}',
         b'{"head": {"vars": [[]]}, "results": {"bindings": []}}',
         b'{"results": {"bindings": []}}',
+        in_json([ROW]).replace('"count": {', '"user": {').encode(),
+        in_json([ROW]).replace('{"type": "uri"', '{"type": "uri", "value": "http://e/b"').encode(),
+        in_json([ROW]).replace('"vars":', '"vars": [], "vars":').encode(),
     ],
 )
 def test_json_of_another_shape_is_not_believed(body):
@@ -211,6 +214,12 @@ def test_json_of_another_shape_is_not_believed(body):
         (in_xml([]).replace("results>", "boolean>"), "no SPARQL XML result"),
         (in_xml([ROW]).replace("uri>", "triple>"), "no SPARQL XML result"),
         (in_xml([]) + "<x/>", "cut or is no XML"),
+        (in_xml([ROW]).replace('name="count">', 'name="user">'), "one term for each name"),
+        (in_xml([ROW]).replace("</uri>", "</uri><uri>http://e/b</uri>"), "one term for each name"),
+        (in_xml([ROW]).replace("<uri>http://e/a</uri>", ""), "one term for each name"),
+        (in_xml([ROW]).replace('<binding name="user">', "<binding>"), "one term for each name"),
+        (in_xml([ROW]).replace("</head>", "</head><head/>"), "twice"),
+        (in_xml([ROW]).replace("<results>", "<results/><results>"), "twice"),
         (in_xml([ROW]).replace("<sparql", "<!DOCTYPE sparql><sparql", 1), "DOCTYPE"),
         (
             in_xml([ROW])
@@ -233,6 +242,7 @@ def test_xml_of_another_shape_is_not_believed(body, reason):
     [
         ("", "cut"),
         ("<html>\n<p>All is well\n</html>\n", "lacks the variables"),
+        ("?user\t?count\t?user\n<http://e/a>\t1\t<http://e/b>\n", "names a variable twice"),
         (in_tsv([]) + "<http://e/a>\n", "a line of 1 fields, but 2 variables"),
         (in_tsv([]) + "<http://e/a>\t1\t2\n", "a line of 3 fields"),
         (in_tsv([]) + "<http://e/a>\tx\n", "malformed"),
@@ -302,6 +312,7 @@ def literal(value, **marks):
         *({"type": "bnode", "value": value} for value in ("", "a b", "a>", 'a"')),
         *(literal("x", **{"xml:lang": tag}) for tag in ('a"b', "not a tag", "en_US", "1")),
         *(literal("x", datatype=iri) for iri in ("", "integer", "http://e/a b", "http://e/>")),
+        literal("x", datatype="http://www.w3.org/1999/02/22-rdf-syntax-ns#langString"),
     ],
 )
 def test_a_value_that_no_term_has_is_left_out_and_counted(kind, term):

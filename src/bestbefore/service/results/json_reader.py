@@ -27,7 +27,8 @@ class JsonReader:
     def __init__(self, rows: RowCollector) -> None:
         self._rows = rows
         self._decoder = codecs.getincrementaldecoder("utf-8-sig")()
-        self._scan = json.JSONDecoder().scan_once  # type: ignore[attr-defined]
+        decoder = json.JSONDecoder(object_pairs_hook=_members)
+        self._scan = decoder.scan_once  # type: ignore[attr-defined]
         self._text, self._at = "", 0
         self._pieces: list[str] = []
         self._more, self._enough = 0, 1
@@ -157,3 +158,11 @@ class JsonReader:
 
     def _skip_space(self) -> None:
         self._at = _SPACE.match(self._text, self._at).end()  # type: ignore[union-attr]
+
+
+def _members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The members of an object; of two by one name nobody knows which is meant."""
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        raise NoAnswerError(_OTHER_SHAPE)
+    return members

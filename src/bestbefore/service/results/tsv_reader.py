@@ -85,6 +85,8 @@ class TsvReader:
         fields = line.split("\t")
         if self._names is None:
             self._names = [field.strip().lstrip("?$") for field in fields if field.strip()]
+            if len(set(self._names)) < len(self._names):
+                raise NoAnswerError("the reply names a variable twice")
             self._rows.name(self._names)
             return
         # A result without variables has lines without fields.

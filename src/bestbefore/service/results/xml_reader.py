@@ -19,6 +19,7 @@ _PARENTS = {
     "binding": "result",
     **dict.fromkeys(_TERMS, "binding"),
 }
+_ONCE = frozenset({"head", "results"})
 _CHILDREN = {(parent, f"{_NAMESPACE} {name}"): name for name, parent in _PARENTS.items()}
 
 
@@ -34,9 +35,10 @@ class XmlReader:
         self._path: list[str] = []
         self._names: list[str] = []
         self._binding: dict[str, dict[str, str]] = {}
-        self._bound, self._term = "", {"type": ""}
+        self._bound = ""
+        self._terms: list[dict[str, str]] = []
         self._text: list[str] = []
-        self._listed = False
+        self._met: set[str] = set()
         self._parser = expat.ParserCreate(namespace_separator=" ")
         self._parser.buffer_text = True
         self._parser.StartDoctypeDeclHandler = self._refuse_doctype
@@ -51,7 +53,7 @@ class XmlReader:
     def close(self) -> Rows:
         """The rows, once the whole body has been fed."""
         self._parse(b"", final=True)
-        if not self._listed:
+        if "results" not in self._met:
             raise NoAnswerError("the reply is no SPARQL XML result of a SELECT")
         return self._rows.finish()
 
@@ -70,29 +72,39 @@ class XmlReader:
         name = _CHILDREN.get((parent, element))
         if name is None:
             raise NoAnswerError("the reply is XML, but no SPARQL XML result of a SELECT")
+        if name in _ONCE and name in self._met:
+            raise NoAnswerError(f"the reply is XML with a <{name}> that comes twice")
+        self._met.add(name)
         self._path.append(name)
         self._text.clear()
         if name in _TERMS:
-            self._term = {"type": name, **_marks(attributes)} if attributes else {"type": name}
+            marks = _marks(attributes) if attributes else {}
+            self._terms.append({"type": name, **marks})
         elif name == "binding":
-            self._bound = attributes.get("name", "")
+            self._bound, self._terms = attributes.get("name", ""), []
         elif name == "result":
             self._binding = {}
         elif name == "variable":
             self._names.append(attributes.get("name", ""))
-        elif name == "results":
-            self._listed = True
 
     def _end(self, _element: str) -> None:
         name = self._path.pop()
         if name in _TERMS:
-            self._term["value"] = "".join(self._text)
-            self._binding[self._bound] = self._term
+            self._terms[-1]["value"] = "".join(self._text)
+        elif name == "binding":
+            self._bind()
         elif name == "result":
             self._rows.add(self._binding)
         elif name == "head":
             self._rows.name(self._names)
         self._text.clear()
+
+    def _bind(self) -> None:
+        if len(self._terms) != 1 or not self._bound or self._bound in self._binding:
+            raise NoAnswerError(
+                "the reply is XML with a result that has not one term for each name"
+            )
+        self._binding[self._bound] = self._terms[0]
 
 
 def _marks(attributes: dict[str, str]) -> dict[str, str]:
