@@ -13,6 +13,7 @@ from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.services import OWN_SECTIONS, read_services
 from bestbefore.job.streams import read_streams
 from bestbefore.query import ContinuousQuery, CountWindow, QueryPlan, parse_query, plan
+from bestbefore.spark.plan_size import check_size
 from bestbefore.time import is_instant
 from bestbefore.windows import ReportSetting, ReportStrategy
 
@@ -48,6 +49,7 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     query_section = _section(tables, "query")
     query = parse_query(_query_text(query_section, base))
     query_plan = plan(query)
+    check_size(query_plan)
     _check_windows(query_plan)
     streams = tuple(dict.fromkeys(iri for window in query.windows for iri in window.streams))
     checkpoint_section = _section(tables, "checkpoint")
