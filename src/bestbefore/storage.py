@@ -80,11 +80,16 @@ class LocalStorage:
         target = self._path / name
         target.parent.mkdir(parents=True, exist_ok=True)
         draft = target.with_name(f".{target.name}.draft")
-        with draft.open("wb") as file:
-            file.write(content)
-            if self._durable:
-                file.flush()
-                os.fsync(file.fileno())
+        try:
+            with draft.open("wb") as file:
+                file.write(content)
+                if self._durable:
+                    file.flush()
+                    os.fsync(file.fileno())
+        except OSError as error:
+            # A disk that is full does not say which.
+            error.filename = str(target)
+            raise
         draft.replace(target)
 
     def names(self, folder: str) -> list[str]:

@@ -3,14 +3,11 @@
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Event, Thread
 
 import pytest
@@ -18,6 +15,7 @@ import pytest
 from bestbefore.engine import Engine
 from bestbefore.errors import StateError
 from bestbefore.job import load_job
+from tests.end_to_end.runs import answers, processes_of, start, until
 
 EX = "http://example.org/"
 BATCHES = 5
@@ -77,41 +75,6 @@ def prepare(world, name):
     return job
 
 
-def start(job, *options, **environment):
-    main = "from bestbefore.cli.main import main; main()"
-    return subprocess.Popen(
-        [sys.executable, "-c", main, "run", str(job), *options],
-        stderr=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        # A group of its own, which a service manager or a terminal would signal.
-        start_new_session=True,
-        env={
-            **os.environ,
-            "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
-            "RUN_OF": str(job),
-            **environment,
-        },
-    )
-
-
-def processes_of(job):
-    """The processes that a run of a job has started, its JVM among them, and itself."""
-    found, mark = [], f"RUN_OF={job}".encode()
-    for environment in Path("/proc").glob("[0-9]*/environ"):
-        with suppress(OSError):
-            if mark in environment.read_bytes().split(b"\0"):
-                found.append(int(environment.parent.name))
-    return found
-
-
-def until(condition, seconds=60):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "nothing happened"
-        time.sleep(0.02)
-
-
 def finish(job, *options):
     process = start(job, *options)
     _, errors = process.communicate(timeout=240)
@@ -129,15 +92,6 @@ def kill_when(process, moment):
     process.kill()
     process.communicate(timeout=30)
     return True
-
-
-def answers(job):
-    lines = [
-        line
-        for file in sorted(job.parent.glob("answers/*/*.json"))
-        for line in file.read_text().splitlines()
-    ]
-    return [json.loads(line) for line in lines]
 
 
 def test_killed_twice_and_started_again_gives_the_answers_of_an_undisturbed_run(world, spark):
@@ -194,6 +148,25 @@ def test_sigterm_stops_at_the_end_of_a_batch_and_the_next_run_goes_on(world, spa
     assert len(before) < len(found)
     assert sorted(each["evaluation"] for each in found) == list(range(1, 21))
     assert all(each in found for each in before)
+
+
+def test_a_jvm_that_is_killed_is_one_line_and_the_next_run_goes_on(world, spark):
+    job = prepare(world, "orphaned")
+    process = start(job, "--follow")
+    assert any("#1" in line for line in iter(process.stderr.readline, ""))
+    jvm = [one for one in processes_of(job) if one != process.pid]
+    assert jvm
+    for one in jvm:
+        # Some are the JVM's own, and gone with it.
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    *before, last = errors.splitlines()
+    assert last == "bestbefore: Spark has ended; the same command goes on after the last batch"
+    assert all(line.startswith("20") for line in before), errors
+    assert Engine(spark).start(load_job(job)).wait(120)
+    assert [each["evaluation"] for each in answers(job)] == list(range(1, 21))
 
 
 class HangingServer(ThreadingHTTPServer):
