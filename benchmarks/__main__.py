@@ -7,6 +7,7 @@ QUICK = (
     "election",
     "view",
     "simulation",
+    "planning",
     "patterns",
     "sources",
     "overlap",

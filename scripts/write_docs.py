@@ -19,8 +19,10 @@ is wrong. This page is written by `make docs`.
 hold elements; `--follow` waits for more. SIGINT (Ctrl-C) or SIGTERM, also to the whole process
 group, lets the batch that runs come to its end and commits it: exit code 0. A second signal ends
 the process at once, as a crash would. The JVM hears of neither, and ends with the process even
-after `kill -9`. (Under `spark-submit` the JVM comes first, and what ends it ends the run.) In all
-cases the same command goes on after the last committed batch.
+after `kill -9`. (Under `spark-submit` the JVM comes first, and what ends it ends the run.) A JVM
+that was killed, a full disk, a folder or a permission that is gone while the run goes: one line
+with the cause, the path and the way out, exit code 1. In all cases the same command goes on after
+the last committed batch.
 
 **What a checkpoint lost is said** before anything else is done: a run compares the commits, the
 files that they rely on (by number, size and checksum), the journals, the ledgers and Spark's own

@@ -1,17 +1,21 @@
-"""`bestbefore run` in processes of their own, and what they leave behind."""
+"""Runs of `bestbefore run` as real processes, with a JVM of their own."""
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
+STARTED = []
+"""The processes that tests have started; `conftest` ends those that a failed test left running."""
+
 
 def start(job, *options, **environment):
     main = "from bestbefore.cli.main import main; main()"
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-c", main, "run", str(job), *options],
         stderr=subprocess.PIPE,
         stdout=subprocess.PIPE,
@@ -25,6 +29,17 @@ def start(job, *options, **environment):
             **environment,
         },
     )
+    STARTED.append(process)
+    return process
+
+
+def end_started():
+    """Kill what still runs of what was started."""
+    while STARTED:
+        process = STARTED.pop()
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
 
 
 def processes_of(job):

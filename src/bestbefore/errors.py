@@ -15,6 +15,8 @@ BestbeforeError
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_SHOWN = 60
+
 
 class BestbeforeError(Exception):
     """Any error that bestbefore reports to its user in one line."""
@@ -63,6 +65,16 @@ class ServiceError(WorkError):
 
 class DamagedState(WorkError):
     """A checkpoint or a ledger of which something is missing or altered."""
+
+
+def excerpt(value: object) -> str:
+    """A value as a message shows it: its beginning, if it is long."""
+    try:
+        text = repr(value)
+    except ValueError:
+        # Python writes no integer of more than some thousand digits.
+        return "a number of thousands of digits"
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -98,11 +98,16 @@ class LocalStorage:
         target = self._path / name
         made = _make_folder(target.parent)
         draft = target.with_name(f".{target.name}.draft")
-        with draft.open("wb") as file:
-            file.write(content)
-            if self._durable:
-                file.flush()
-                os.fsync(file.fileno())
+        try:
+            with draft.open("wb") as file:
+                file.write(content)
+                if self._durable:
+                    file.flush()
+                    os.fsync(file.fileno())
+        except OSError as error:
+            # A disk that is full does not say which.
+            error.filename = str(target)
+            raise
         draft.replace(target)
         if self._durable:
             for folder in (target.parent, *made):

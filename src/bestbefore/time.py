@@ -8,10 +8,14 @@ import time as _time
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from bestbefore.errors import InputError
+from bestbefore.errors import InputError, excerpt
 
 Clock = Callable[[], int]
 
+LONGEST_MS = 10**15
+"""Longer than history, and still exact when it is counted in floating point."""
+
+_FIRST_MS, _LAST_MS = -62_135_596_800_000, 253_402_300_799_999
 _UNIT_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 _SHORT = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", re.IGNORECASE)
 _ISO = re.compile(
@@ -52,12 +56,18 @@ def parse_duration_ms(text: str) -> int:
     (90000, 100000, 250)
     """
     text = text.strip()
-    if short := _SHORT.fullmatch(text):
-        return round(float(short[1]) * _UNIT_MS[short[2].lower()])
     iso = _ISO.fullmatch(text)
-    if iso and any(iso.groups()) and not text.upper().endswith("T"):
-        return round(sum(float(iso[unit] or 0) * _UNIT_MS[unit] for unit in "dhms"))
-    raise InputError(f"{text!r} is not a duration; write PT10M, 100s, 10m, 2h, 1d or 250ms")
+    if short := _SHORT.fullmatch(text):
+        duration_ms = float(short[1]) * _UNIT_MS[short[2].lower()]
+    elif iso and any(iso.groups()) and not text.upper().endswith("T"):
+        duration_ms = sum(float(iso[unit] or 0) * _UNIT_MS[unit] for unit in "dhms")
+    else:
+        raise InputError(
+            f"{excerpt(text)} is not a duration; write PT10M, 100s, 10m, 2h, 1d or 250ms"
+        )
+    if duration_ms > LONGEST_MS:
+        raise InputError(f"{excerpt(text)} is too long; write a duration such as PT10M or 100d")
+    return round(duration_ms)
 
 
 def parse_interval_ms(text: str, *, plain_ms: int | None) -> int:
@@ -75,8 +85,15 @@ def parse_interval_ms(text: str, *, plain_ms: int | None) -> int:
             raise InputError(f"{text!r} has no unit; write {text.strip()}s or {text.strip()}ms")
         interval = number * plain_ms
     if not 1 <= interval < 2**63:
-        raise InputError(f"{text!r} is no interval between two changes; it must be 1 ms or more")
+        raise InputError(
+            f"{excerpt(text)} is no interval between two changes; it must be 1 ms or more"
+        )
     return round(interval)
+
+
+def is_instant(ms: int) -> bool:
+    """Whether a moment can be told as a date: from the year 1 to 9999."""
+    return _FIRST_MS <= ms <= _LAST_MS
 
 
 def format_duration(ms: int) -> str:

@@ -150,6 +150,25 @@ def test_sigterm_stops_at_the_end_of_a_batch_and_the_next_run_goes_on(world, spa
     assert all(each in found for each in before)
 
 
+def test_a_jvm_that_is_killed_is_one_line_and_the_next_run_goes_on(world, spark):
+    job = prepare(world, "orphaned")
+    process = start(job, "--follow")
+    assert any("#1" in line for line in iter(process.stderr.readline, ""))
+    jvm = [one for one in processes_of(job) if one != process.pid]
+    assert jvm
+    for one in jvm:
+        # Some are the JVM's own, and gone with it.
+        with suppress(ProcessLookupError):
+            os.kill(one, signal.SIGKILL)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    *before, last = errors.splitlines()
+    assert last == "bestbefore: Spark has ended; the same command goes on after the last batch"
+    assert all(line.startswith("20") for line in before), errors
+    assert Engine(spark).start(load_job(job)).wait(120)
+    assert [each["evaluation"] for each in answers(job)] == list(range(1, 21))
+
+
 class HangingServer(ThreadingHTTPServer):
     """A SPARQL endpoint that loads a view of one user, and hangs when it is asked to refresh it."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bestbefore.errors import JobError
+from bestbefore.input_files import read_text
 from bestbefore.job import Job, explain, load_job
 from bestbefore.query import ContinuousQuery, find_warnings, parse_query
 
@@ -34,7 +34,4 @@ def _read(source: str) -> Job | ContinuousQuery:
         return load_job(source)
     if any(sign in source for sign in _QUERY_SIGNS) and not Path(source[:200]).is_file():
         return parse_query(source)
-    path = Path(source)
-    if not path.is_file():
-        raise JobError(f"no such file: {path}")
-    return parse_query(path.read_text(encoding="utf-8"))
+    return parse_query(read_text(source))

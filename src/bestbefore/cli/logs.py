@@ -29,6 +29,8 @@ def set_up_log(form: str, level: str, *, query: str | None = None) -> None:
     log.handlers[:] = [handler]
     log.setLevel(level.upper())
     log.propagate = False
+    # It would tell of a JVM that has ended by a traceback of its own.
+    logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
 
 
 def tell_error(error: Exception) -> bool:

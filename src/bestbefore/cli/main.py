@@ -37,7 +37,7 @@ def guarded(command: Callable[[], object]) -> int:
         command()
     except BestbeforeError as error:
         if not tell_error(error):
-            stderr.print(f"bestbefore: {error}")
+            stderr.print(f"bestbefore: {' '.join(str(error).splitlines())}")
         return error.exit_code
     except SystemExit as end:
         return int(end.code or 0)

@@ -9,10 +9,12 @@ from threading import Event
 from types import FrameType
 
 from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from bestbefore.cli.logs import log, set_up_log
 from bestbefore.cli.tally import Tally
 from bestbefore.engine import Engine, Quality, RunningQuery
+from bestbefore.engine.failures import told
 from bestbefore.engine.sinks import check_output
 from bestbefore.errors import InputError, WorkError
 from bestbefore.job import load_job
@@ -64,19 +66,18 @@ def run_job(path: Path, options: RunOptions) -> None:
         _notice_local_folders(job)
     tally = Tally()
 
-    def told(record: Quality) -> None:
+    def heard(record: Quality) -> None:
         tally.add(record)
         if not options.quiet:
             _show(record)
 
-    running = Engine(spark).start(job, on_quality=told, overwrite=options.overwrite)
     try:
+        running = Engine(spark).start(job, on_quality=heard, overwrite=options.overwrite)
         _wait(running)
         summarise(running, tally)
         spark.stop()
-    except (Py4JError, ConnectionError):
-        # What ends spark-submit ends its JVM first.
-        raise WorkError("Spark has ended; the same command goes on after the last batch") from None
+    except (Py4JError, PySparkException, OSError) as error:
+        raise told(error, job) from None
     if options.strict and tally.troubles:
         raise WorkError(f"--strict: {'; '.join(tally.troubles)}")
 

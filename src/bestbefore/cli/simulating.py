@@ -3,13 +3,15 @@
 import csv
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 
 from rich.console import Console
 from rich.progress import Progress
 
+from bestbefore.errors import InputError, WorkError
 from bestbefore.experiments.formats import resolve_format
 from bestbefore.experiments.runs import Simulation, Task, tasks_of
 from bestbefore.experiments.simulation import check_warmup, prepare, results_of
@@ -56,14 +58,28 @@ def simulate_traces(  # noqa: PLR0913 - one argument per option of the command
     series = _run(simulation, tasks, spark=spark, console=console)
     results = results_of(tasks, series, warmup=warmup)
     if evaluations is not None:
-        _write_evaluations(evaluations, tasks, series)
+        with _writing(evaluations):
+            _write_evaluations(evaluations, tasks, series)
         console.print(f"wrote {evaluations}")
     if plot is not None:
         from bestbefore.experiments.figure import draw  # noqa: PLC0415 - matplotlib is slow
 
-        draw(results, plot)
+        with _writing(plot):
+            draw(results, plot)
         console.print(f"wrote {plot}")
     sys.stdout.write(as_text(results))
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Say in one line why a file cannot be written."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or error
+        raise WorkError(f"{path} cannot be written: {reason}; name another file") from None
+    except ValueError as error:
+        raise InputError(f"{path} cannot be written: {error}") from None
 
 
 def _run(

@@ -1,13 +1,14 @@
 """The engine: it starts a job on Spark and hands out a handle to the running query."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Self
 
+from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -18,6 +19,7 @@ from bestbefore.checkpoint.state import State
 from bestbefore.engine.alerts import AlertListener
 from bestbefore.engine.answering import Answering
 from bestbefore.engine.batch import BatchProcessor, QualityListener
+from bestbefore.engine.failures import told
 from bestbefore.engine.found_state import Found, find_state, ledger_folder
 from bestbefore.engine.heartbeat import start_heartbeat
 from bestbefore.engine.progress import OnProgress, listen
@@ -34,10 +36,7 @@ from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.spark.inbox import Inbox
 from bestbefore.spark.jobs import Planner
-from bestbefore.spark.payloads import python_failure
-from bestbefore.spark.reasons import reason_of
 from bestbefore.spark.session import is_local, session_like
-from bestbefore.spark.sources import file_failure
 from bestbefore.spark.static_graphs import StaticTables, read_graphs
 from bestbefore.storage import LocalStorage, Storage
 from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
@@ -68,15 +67,25 @@ class RunningQuery:
         try:
             # In short steps, because a wait inside the JVM hears of no signal.
             while not self.query.awaitTermination(_STEP_S):  # type: ignore[arg-type]
+                self._check_streams()
                 if deadline is not None and monotonic_s() >= deadline:
                     return False
             self.batches.end()
-        except (PySparkException, BestbeforeError) as error:
+        except (PySparkException, BestbeforeError, Py4JError, ConnectionError) as error:
+            self.batches.opened.close()
             raise self._failure(error) from None
-        finally:
-            if not self.query.isActive:
-                self.batches.opened.close()
+        self.batches.opened.close()
         return True
+
+    def _check_streams(self) -> None:
+        """Stop if the folder of a stream is gone, for more of which Spark would wait in silence."""
+        try:
+            for stream in self.processor.job.streams:
+                if stream.source is not None:
+                    stream.source.check()
+        except InputError as error:
+            self.stop()
+            raise WorkError(f"{error}; put it back, and the same command goes on") from None
 
     def on_progress(self, tell: OnProgress) -> None:
         """Tell of every micro-batch: Spark's progress, and the figures of the answers it gave.
@@ -89,7 +98,9 @@ class RunningQuery:
     def stop(self) -> None:
         """Stop at the end of the batch that runs, if any."""
         self.batches.finish()
-        self.query.stop()
+        # Where the JVM has ended, so has the query.
+        with suppress(Py4JNetworkError, ConnectionError):
+            self.query.stop()
         self.batches.opened.close()
 
     def __enter__(self) -> Self:
@@ -97,9 +108,12 @@ class RunningQuery:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Stop; a failure that nobody has heard of yet is raised."""
-        failure = None
+        failure: BaseException | None = None
         if not self._failure_told:
-            failure = self.query.exception() or self.batches.failure
+            try:
+                failure = self.query.exception() or self.batches.failure
+            except (Py4JNetworkError, ConnectionError) as error:
+                failure = error
         self.stop()
         if failure is not None and kind is None:
             raise self._failure(failure) from None
@@ -116,7 +130,7 @@ class RunningQuery:
 
     def _failure(self, error: BaseException) -> BestbeforeError:
         self._failure_told = True
-        return _told(self.batches.failure or error)
+        return told(self.batches.failure or error, self.processor.job)
 
 
 @dataclass
@@ -251,9 +265,9 @@ class Engine:
             )
             _resume(processor)
             return self._run(job, rows, _Batches(processor, opened))
-        except PySparkException as error:
+        except (PySparkException, Py4JError, OSError) as error:
             opened.close()
-            raise _told(error) from None
+            raise told(error, job) from None
         except BaseException:
             opened.close()
             raise
@@ -347,16 +361,7 @@ def _resume(processor: BatchProcessor) -> None:
     try:
         processor.resume()
     except Exception as error:
-        raise _told(error) from error
-
-
-def _told(cause: BaseException) -> BestbeforeError:
-    """What a user is told of a failure."""
-    if isinstance(cause, BestbeforeError):
-        return cause
-    if known := file_failure(str(cause)) or python_failure(str(cause)):
-        return known
-    return WorkError(f"the query stopped: {reason_of(str(cause) or type(cause).__name__)}")
+        raise told(error, processor.job) from error
 
 
 def _check_names(kind: str, given: Iterable[str], known: Sequence[str]) -> None:

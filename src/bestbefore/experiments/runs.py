@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bestbefore.errors import InputError, PolicyError
+from bestbefore.errors import InputError, PolicyError, excerpt
 from bestbefore.maintenance import resolve_policy
 from bestbefore.registry import load_module, own_modules
 from bestbefore.simulator import Scenario, Setting, run
@@ -15,6 +15,8 @@ from bestbefore.simulator.result import Series
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_MOST, _MOST_SEEDS = 10**12, 10**6
 
 Progress = Callable[[int, int], object]
 """What is called with the number of runs that are done and of all runs."""
@@ -41,14 +43,16 @@ def tasks_of(policies: Sequence[str], budgets: Sequence[object], seeds: object) 
     return [Task(name, budget, seed) for name in names for budget in counts for seed in chosen]
 
 
-def whole_number(value: object, what: str, *, least: int = 0) -> int:
+def whole_number(value: object, what: str, *, least: int = 0, most: int = _MOST) -> int:
     """A whole number from a number or its text; anything else is an error that says so."""
     try:
         number = int(str(value))
     except ValueError:
-        raise InputError(f"{what} {value!r} is not a whole number") from None
+        raise InputError(f"{what} {excerpt(value)} is not a whole number") from None
     if number < least:
-        raise InputError(f"{what} {value!r} is too small; it must be {least} or more")
+        raise InputError(f"{what} {excerpt(value)} is too small; it must be {least} or more")
+    if number > most:
+        raise InputError(f"{what} {excerpt(value)} is too large; it must be {most} or less")
     return number
 
 
@@ -58,7 +62,7 @@ def _seeds(seeds: object) -> list[int]:
         if not chosen:
             raise InputError("no seed is given; give a list such as [0, 1] or a number of seeds")
         return list(dict.fromkeys(chosen))
-    return list(range(whole_number(seeds, "the number of seeds", least=1)))
+    return list(range(whole_number(seeds, "the number of seeds", least=1, most=_MOST_SEEDS)))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from bestbefore.errors import InputError, JobError
+from bestbefore.errors import InputError, JobError, excerpt
 from bestbefore.job.sections import Section
 from bestbefore.service import ClientSettings
 from bestbefore.service.auth import basic, bearer
@@ -70,7 +70,9 @@ def _headers(section: Section) -> tuple[tuple[str, str], ...]:
     headers = section.table_of(_HEADERS) or {}
     for name, value in headers.items():
         if not isinstance(value, str):
-            raise JobError(f"{section.name}.{_HEADERS}.{name} = {value!r}: it must be a string")
+            raise JobError(
+                f"{section.name}.{_HEADERS}.{name} = {excerpt(value)}: it must be a string"
+            )
     return tuple(headers.items())
 
 

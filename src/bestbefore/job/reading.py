@@ -6,12 +6,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from bestbefore.errors import JobError, UnsupportedSparql, nearest
+from bestbefore.errors import InputError, JobError, UnsupportedSparql, excerpt, nearest
+from bestbefore.input_files import read_text
 from bestbefore.job.job import AVAILABLE_NOW, FINITE, Job, SinkSettings
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.services import OWN_SECTIONS, read_services
 from bestbefore.job.streams import read_streams
 from bestbefore.query import ContinuousQuery, CountWindow, QueryPlan, parse_query, plan
+from bestbefore.spark.plan_size import check_size
+from bestbefore.time import is_instant
 from bestbefore.windows import ReportSetting, ReportStrategy
 
 _SECTIONS = ("query", "streams", "services", *OWN_SECTIONS, "graphs", "qos", "sink", "checkpoint")
@@ -21,11 +24,13 @@ def load_job(path: str | Path) -> Job:
     """The job of a TOML file; its relative paths count from the file's folder."""
     file = Path(path)
     try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError):
-        raise JobError(f"no such file: {file}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        tables = tomllib.loads(read_text(file))
+    except InputError as error:
+        raise JobError(str(error)) from None
+    except ValueError as error:
         raise JobError(f"{file}: not TOML: {error}") from None
+    except RecursionError:
+        raise JobError(f"{file}: not TOML: brackets nest too deep; simplify the value") from None
     try:
         # Python and the JVM may have been started in different folders.
         return read_job(tables, folder=file.absolute().parent)
@@ -40,10 +45,11 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
         if name not in _SECTIONS:
             raise JobError(f"unknown section [{name}]; {nearest(name, _SECTIONS)}")
         if not isinstance(table, dict):
-            raise JobError(f"{name} = {table!r}: it must be a section [{name}]")
+            raise JobError(f"{name} = {excerpt(table)}: it must be a section [{name}]")
     query_section = _section(tables, "query")
     query = parse_query(_query_text(query_section, base))
     query_plan = plan(query)
+    check_size(query_plan)
     _check_windows(query_plan)
     streams = tuple(dict.fromkeys(iri for window in query.windows for iri in window.streams))
     checkpoint_section = _section(tables, "checkpoint")
@@ -76,10 +82,10 @@ def _query_text(section: Section, base: Path) -> str:
         raise JobError("[query] needs either file (a path) or text (the query itself)")
     if text is not None:
         return text
-    path = base / str(file)
-    if not path.is_file():
-        raise JobError(f"query.file: no such file: {path}")
-    return path.read_text(encoding="utf-8")
+    try:
+        return read_text(base / str(file))
+    except InputError as error:
+        raise JobError(f"query.file: {error}") from None
 
 
 def _check_windows(query_plan: QueryPlan) -> None:
@@ -141,9 +147,12 @@ def _heartbeat(section: Section) -> int | None:
 
 def _instant(section: Section, key: str) -> int | None:
     value = section.value(key)
-    if value is None or (isinstance(value, int) and not isinstance(value, bool)):
-        return value
     if isinstance(value, datetime):
         zoned = value if value.tzinfo else value.replace(tzinfo=UTC)
-        return round(zoned.timestamp() * 1000)
-    raise JobError(f"{section.name}.{key} = {value!r}: it must be milliseconds or a TOML date-time")
+        value = round(zoned.timestamp() * 1000)
+    if value is None or (type(value) is int and is_instant(value)):
+        return value
+    raise JobError(
+        f"{section.name}.{key} = {excerpt(value)}: it must be milliseconds since 1970 or a TOML "
+        "date-time, of the years 1 to 9999"
+    )

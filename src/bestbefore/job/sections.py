@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bestbefore.errors import InputError, JobError, nearest
+from bestbefore.errors import InputError, JobError, excerpt, nearest
 from bestbefore.time import parse_duration_ms
 
 T = TypeVar("T")
 Word = TypeVar("Word", bound=str)
+# More than anything that is counted, and exact in all that it is counted with.
+_MOST = 10**12
 
 
 @dataclass
@@ -40,7 +42,11 @@ class Section:
         """A whole number of at least `least`."""
         value = self._typed(key, int, "a whole number", default)
         if isinstance(value, bool) or value is None or value < least:
-            raise JobError(f"{self.name}.{key} = {value!r}: it must be a whole number ≥ {least}")
+            raise JobError(
+                f"{self.name}.{key} = {excerpt(value)}: it must be a whole number ≥ {least}"
+            )
+        if value > _MOST:
+            raise JobError(f"{self.name}.{key} = {excerpt(value)}: it must be {_MOST} or less")
         return value
 
     def optional_integer(self, key: str, *, least: int = 1) -> int | None:
@@ -66,7 +72,7 @@ class Section:
         known = {str(word): word for word in words}
         value = self.text(key) or next(iter(known))
         if value not in known:
-            raise JobError(f"{self.name}.{key} = {value!r}; {nearest(value, known)}")
+            raise JobError(f"{self.name}.{key} = {excerpt(value)}; {nearest(value, known)}")
         return known[value]
 
     def texts(self, key: str) -> tuple[str, ...] | None:
@@ -76,7 +82,9 @@ class Section:
             return None
         proper = value and all(isinstance(text, str) and text for text in value)
         if not proper or len(set(value)) < len(value):
-            raise JobError(f"{self.name}.{key} = {value!r}: it must be a list of different strings")
+            raise JobError(
+                f"{self.name}.{key} = {excerpt(value)}: it must be a list of different strings"
+            )
         return tuple(value)
 
     def mapping(self, key: str) -> dict[str, str]:
@@ -133,7 +141,7 @@ class Section:
     def _typed(self, key: str, kind: type[T], wanted: str, default: T | None) -> T | None:
         value = self.table.get(self._note(key), default)
         if value is not None and not isinstance(value, kind):
-            raise JobError(f"{self.name}.{key} = {value!r}: it must be {wanted}")
+            raise JobError(f"{self.name}.{key} = {excerpt(value)}: it must be {wanted}")
         return value
 
 
@@ -145,6 +153,8 @@ def _secret_in(file: Path, where: str) -> str:
         raise JobError(f"{where}: {file} is no text in UTF-8") from None
     except OSError as error:
         raise JobError(f"{where}: {file} cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise JobError(f"{where}: {str(file)!r} cannot be the path of a file") from None
     if not secret:
         raise JobError(f"{where}: {file} is empty")
     return secret

@@ -6,7 +6,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
-from bestbefore.errors import InputError, JobError
+from bestbefore.errors import InputError, JobError, excerpt
 from bestbefore.job.sections import Section, located
 from bestbefore.limits import Limits, QuietSpan, parse_quiet
 
@@ -59,10 +59,12 @@ def _money(section: Section, key: str) -> Decimal | None:
         return None
     try:
         amount = Decimal(str(value))
-    except ArithmeticError:
+    except (ArithmeticError, ValueError):
         amount = Decimal(0)
     if isinstance(value, bool) or not amount.is_finite() or amount <= 0:
-        raise JobError(f"{section.name}.{key} = {value!r}: it must be an amount of more than 0")
+        raise JobError(
+            f"{section.name}.{key} = {excerpt(value)}: it must be an amount of more than 0"
+        )
     return amount
 
 

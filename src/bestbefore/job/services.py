@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-from bestbefore.errors import JobError, nearest
+from bestbefore.errors import JobError, excerpt, nearest
 from bestbefore.job.clients import read_client
 from bestbefore.job.job import NO_QOS, UNLIMITED, Qos, ServiceSettings, ViewSettings, listed
 from bestbefore.job.sections import Section, located, sections_for
@@ -56,7 +56,7 @@ def _qos(section: Section) -> Qos:
     freshness = section.value("freshness")
     number = isinstance(freshness, (int, float)) and not isinstance(freshness, bool)
     if freshness is not None and not (number and 0 < freshness <= 1):
-        raise JobError(f"qos.freshness = {freshness!r}: it must be a share such as 0.9")
+        raise JobError(f"qos.freshness = {excerpt(freshness)}: it must be a share such as 0.9")
     section.finish()
     return Qos(None if freshness is None else float(freshness), deadline_ms)
 

@@ -30,7 +30,7 @@ from bestbefore.query.algebra import (
     Variable,
     Window,
     children,
-    services_of,
+    walk,
 )
 from bestbefore.query.expressions import Exists, Expression, conjuncts
 from bestbefore.query.scope import certain_variables, visible_variables
@@ -53,21 +53,24 @@ def join_key(service: Service, pattern: Pattern) -> JoinKey | None:
     """The join key of a service of a pattern with numbered clauses, if any WINDOW restricts it."""
     certain = certain_variables(service.pattern)
     usable = certain & {*visible_variables(service)}
-    binding = _binding(pattern, service, usable, None)
+    binding: Pattern | None = None
+    for node, inner in _way_to(service, pattern):
+        binding = _around(node, inner, usable, binding)
     if binding is None:
         return None
     shared = usable & certain_variables(binding)
     return JoinKey(tuple(name for name in visible_variables(service) if name in shared), binding)
 
 
-def _binding(
-    pattern: Pattern, service: Service, usable: frozenset[Variable], outer: Pattern | None
-) -> Pattern | None:
-    """What restricts a service somewhere in a pattern, given what restricts the whole pattern."""
-    if pattern == service:
-        return outer
-    inner = next(child for child in children(pattern) if service in services_of(child))
-    return _binding(inner, service, usable, _around(pattern, inner, usable, outer))
+def _way_to(service: Service, pattern: Pattern) -> list[tuple[Pattern, Pattern]]:
+    """The patterns from the outermost down to a service, each with the child that leads there."""
+    above = {id(child): node for node in walk(pattern) for child in children(node)}
+    way: list[tuple[Pattern, Pattern]] = []
+    inner: Pattern = service
+    while inner is not pattern:
+        way.append((above[id(inner)], inner))
+        inner = above[id(inner)]
+    return way[::-1]
 
 
 def _around(
@@ -76,8 +79,8 @@ def _around(
     """What restricts a child of a pattern, given what restricts the pattern."""
     match pattern:
         case Join(left, right):
-            return _together(outer, _windows(right if inner == left else left, usable))
-        case LeftJoin(left, right, _) | Minus(left, right) if inner == right:
+            return _together(outer, _windows(right if inner is left else left, usable))
+        case LeftJoin(left, right, _) | Minus(left, right) if inner is right:
             # What the left side binds decides whether there is a match, and nothing else may.
             around = _together(outer, _windows(left, usable))
             return _shown(around, certain_variables(left), usable)

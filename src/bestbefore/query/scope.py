@@ -1,6 +1,6 @@
 """Scope: which variables a pattern binds, which of them always, and which it reads."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import assert_never
 
 from bestbefore.query.algebra import (
@@ -26,32 +26,45 @@ from bestbefore.query.algebra import (
 from bestbefore.query.expressions import Constant, Exists, Expression, Variable, operands
 
 
-def variables(pattern: Pattern) -> tuple[Variable, ...]:  # noqa: PLR0911 - one case per node
+def variables(pattern: Pattern) -> tuple[Variable, ...]:
     """The variables in scope in a pattern (SPARQL 1.1 section 18.2.1), by first appearance.
 
     A FILTER and the right side of MINUS bring none into scope, and a blank node never is one.
     Hidden variables count: patterns are joined on them too.
     """
+    # Once through all of it, however long a chain of operators is.
+    found: dict[Variable, None] = {}
+    pending: list[Pattern | Variable] = [pattern]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Variable):
+            found[node] = None
+        else:
+            pending += reversed(_in_scope(node))
+    return tuple(found)
+
+
+def _in_scope(pattern: Pattern) -> Sequence[Pattern | Variable]:  # noqa: PLR0911 - one case per node
+    """What brings variables into the scope of a pattern: those that it names, patterns below it."""
     match pattern:
         case BGP(patterns):
             return triple_variables(patterns)
         case PathPattern(subject, _, object_):
-            return _distinct(end for end in (subject, object_) if isinstance(end, Variable))
-        case Join() | LeftJoin() | Union():
-            return _distinct((*variables(pattern.left), *variables(pattern.right)))
+            return [end for end in (subject, object_) if isinstance(end, Variable)]
+        case Join(left, right) | LeftJoin(left, right) | Union(left, right):
+            return left, right
         case Minus(left, _):
-            return variables(left)
+            return (left,)
         case Extend(inner, variable, _):
-            return _distinct((*variables(inner), variable))
+            return inner, variable
         case Values(names, _) | Project(_, names):
-            return _distinct(names)
+            return names
         case Graph(name, inner) | Service(name, inner):
-            named = (name,) if isinstance(name, Variable) else ()
-            return _distinct((*named, *variables(inner)))
+            return (name, inner) if isinstance(name, Variable) else (inner,)
         case Group(_, keys, aggregates):
-            return _distinct((*keys, *(variable for variable, _ in aggregates)))
+            return (*keys, *(variable for variable, _ in aggregates))
     if isinstance(pattern, Selection | Window):
-        return variables(pattern.pattern)
+        return (pattern.pattern,)
     assert_never(pattern)
 
 

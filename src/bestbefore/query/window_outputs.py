@@ -38,12 +38,13 @@ def window_outputs(clause: Window, around: Pattern, form: Form) -> tuple[Variabl
 
 def _outside(pattern: Pattern, clause: Window) -> Iterator[Pattern]:
     """A pattern and those below it, without what stands inside a clause, and without this one."""
-    if pattern == clause:
-        return
-    yield pattern
-    if not isinstance(pattern, Window | Service):
-        for inner in (*children(pattern), *tested_patterns(pattern)):
-            yield from _outside(inner, clause)
+    pending = [pattern]
+    while pending:
+        node = pending.pop()
+        if node is not clause:
+            yield node
+            if not isinstance(node, Window | Service):
+                pending += (*children(node), *tested_patterns(node))
 
 
 def _looked_at(node: Pattern) -> tuple[Variable, ...]:

@@ -21,6 +21,8 @@ from bestbefore.traces import Notice, StreamTrace, Traces
 from bestbefore.view.links import Links, link
 from bestbefore.windows import SlidingWindow
 
+_MOST_EVALUATIONS = 10**7
+
 
 @dataclass(frozen=True)
 class Scenario:
@@ -108,6 +110,11 @@ def _evaluations(stream: StreamTrace, width_ms: int, slide_ms: int) -> tuple[Sli
         raise InputError(
             f"the stream trace spans {latest - earliest} ms and closes no window of slide "
             f"{slide_ms} ms; give a shorter --slide or a longer trace"
+        )
+    if last > _MOST_EVALUATIONS:
+        raise InputError(
+            f"the stream trace spans {latest - earliest} ms, which are {last} evaluations; look "
+            "for a wrong ts_ms, in milliseconds, or give a longer --slide"
         )
     return window, range(1, last + 1)
 

@@ -23,6 +23,7 @@ from bestbefore.spark.columns import (
 from bestbefore.spark.content import WindowContents, gathered
 from bestbefore.spark.output_stream import answer_columns, operator_of, to_stream
 from bestbefore.spark.patterns import Dataset, compile_solutions
+from bestbefore.spark.plan_size import check_size
 from bestbefore.spark.relation import Relation, Statement, union_all
 from bestbefore.spark.sql import NO_TERM, parameter
 from bestbefore.spark.static_graphs import default_graph, named_graphs
@@ -97,6 +98,7 @@ def compile_query(
     report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
 ) -> CompiledQuery:
     """The statements of a query over the content of its windows."""
+    check_size(plan)
     found = [window_mappings(window, contents) for window in plan.windows]
     kept = [
         replace(one, relation=Relation.table(mappings_view(number), one.relation.columns))

@@ -116,16 +116,23 @@ class Relation:
         return Statement(self._text(), self.columns, tuple(made))
 
     def _text(self) -> str:
-        uses = Counter(_uses(self))
-        names = dict[Relation, str]()
-        shared = [one for one in _inner_first(self) if uses[one] > 1 and not one.is_table]
-        parts = []
-        for number, one in enumerate(shared):
-            parts.append(f"shared{number} AS ({_written(one, names)})")
-            names[one] = f"shared{number}"
-        head = f"WITH {', '.join(parts)} " if parts else ""
-        body = f"SELECT * FROM {self.pieces[0]}" if self.is_table else _written(self, names)
-        return head + body
+        if self.is_table:
+            return f"SELECT * FROM {self.pieces[0]}"
+        order = _inner_first(self)
+        uses = Counter(below for one in order for below in _below(one))
+        names, parts = dict[Relation, str](), list[str]()
+        for one in order:
+            text = "".join(
+                piece if isinstance(piece, str) else names[piece] for piece in one.pieces
+            )
+            if one.is_table:
+                names[one] = text
+            elif uses[one] > 1:
+                names[one] = f"shared{len(parts)}"
+                parts.append(f"{names[one]} AS ({text})")
+            else:
+                names[one] = f"({text})"
+        return f"WITH {', '.join(parts)} {text}" if parts else text
 
 
 class Maker(Protocol):
@@ -180,36 +187,18 @@ def _aligned(relation: Relation, columns: tuple[str, ...]) -> Relation:
     )
 
 
-def _written(relation: Relation, names: Mapping[Relation, str]) -> str:
-    return "".join(
-        piece if isinstance(piece, str) else _named(piece, names) for piece in relation.pieces
-    )
-
-
-def _named(relation: Relation, names: Mapping[Relation, str]) -> str:
-    if relation.is_table:
-        return str(relation.pieces[0])
-    return names[relation] if relation in names else f"({_written(relation, names)})"
-
-
 def _inner_first(relation: Relation) -> list[Relation]:
     """The relation and all below it, each once and after those that it is made of."""
-    found = dict[Relation, None]()
-
-    def visit(one: Relation) -> None:
-        if one not in found:
-            for below in _below(one):
-                visit(below)
+    found, pending = dict[Relation, None](), [relation]
+    while pending:
+        one = pending[-1]
+        if one in found:
+            pending.pop()
+        elif below := [inner for inner in _below(one) if inner not in found]:
+            pending += reversed(below)
+        else:
             found[one] = None
-
-    visit(relation)
     return list(found)
-
-
-def _uses(relation: Relation) -> Iterator[Relation]:
-    """The relations that others below this one are made of, as often as they name them."""
-    for one in _inner_first(relation):
-        yield from _below(one)
 
 
 def _below(relation: Relation) -> Iterator[Relation]:

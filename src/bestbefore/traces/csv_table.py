@@ -18,7 +18,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from bestbefore.arrays import Integers, Texts
-from bestbefore.errors import InputError, nearest
+from bestbefore.errors import InputError, excerpt, nearest
+from bestbefore.input_files import not_utf8, read_bytes
 
 TIME = "ts_ms"
 
@@ -112,13 +113,7 @@ def read_table(path: str | Path, layout: Layout) -> CsvTable:
 
 
 def _content(path: Path, layout: Layout) -> bytes:
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"no such file: {path} ({layout.what})") from None
-    except OSError as error:
-        reason = error.strerror or error
-        raise InputError(f"{path} ({layout.what}) cannot be read: {reason}") from None
+    content = read_bytes(path, layout.what)
     if not content.removeprefix(_BOM).strip():
         raise _no_rows(path, layout)
     return content
@@ -179,11 +174,7 @@ def _diagnose(
         )
         return InputError(next(mistakes, f"{path} is no CSV file that can be read: {otherwise}"))
     except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        byte = content[error.start]
-        return InputError(
-            f"{path}, line {line}: byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
-        )
+        return not_utf8(path, content, error)
     except csv.Error as error:
         return InputError(f"{path} is no CSV file that can be read: {error}")
 
@@ -196,8 +187,8 @@ def _mistake(record: Sequence[str], columns: Sequence[str], *, timed: bool) -> s
     text = record[columns.index(TIME)]
     if not _WHOLE.fullmatch(text):
         return f"{TIME} = {text!r} is not a whole number of milliseconds"
-    if abs(int(text)) > _LARGEST:
-        return f"{TIME} = {text!r} is too large; times are milliseconds below 2^63"
+    if abs(float(text)) > _LARGEST:
+        return f"{TIME} = {excerpt(text)} is too large; times are milliseconds below 2^63"
     return None
 
 

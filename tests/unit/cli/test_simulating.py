@@ -224,3 +224,33 @@ class TestBadInput:
     def test_durations(self, simulate):
         assert "10 parsecs" in refused(simulate(window=("--width", "10 parsecs", "--slide", "5s")))
         assert refused(simulate(window=("--width", "0s", "--slide", "5s")))
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "said"),
+    [
+        (("--seeds", "9" * 30), 2, "the number of seeds 9999"),
+        (("--budget", "9" * 5_000), 2, "is not a whole number"),
+        (("--width", f"{'9' * 400}s"), 2, "is too long; write a duration such as PT10M"),
+        (("--plot", "x.xyz"), 2, "x.xyz cannot be written: Format 'xyz' is not supported"),
+        (("--plot", "s.csv/x.png"), 1, "s.csv/x.png cannot be written: "),
+        (("--evaluations", "/dev/full"), 1, "/dev/full cannot be written: No space left"),
+        (("--stream", "far.csv"), 2, "look for a wrong ts_ms, in milliseconds, or give a longer"),
+        (("--stream", "digits.csv"), 2, "digits.csv, line 2: ts_ms = '999"),
+        (("--intervals", "latin.csv"), 2, "latin.csv, line 2: byte 0xff is not UTF-8"),
+        (("--intervals", "/dev/zero"), 2, "cannot be read: it is a pipe or a device"),
+    ],
+)
+def test_what_cannot_be_read_written_or_counted(simulate, tmp_path, options, code, said):
+    far = "ts_ms,key\n1,a\n9223372036854775807,a\n"
+    files = {
+        "far.csv": far.encode(),
+        "digits.csv": f"ts_ms,key\n{'9' * 5_000},a\n".encode(),
+        "latin.csv": b"key,interval_ms\n\xff,5\n",
+    }
+    for name, content in files.items():
+        (tmp_path / name).write_bytes(content)
+    found, out, err = simulate(*options)
+    assert (found, out) == (code, "")
+    (line,) = (line for line in err.splitlines() if not line.startswith("note: "))
+    assert said in line

@@ -30,8 +30,6 @@ from bestbefore.query.grammar.tokens import Kind, Token
 from bestbefore.query.refusals import Refusal
 from bestbefore.time import parse_duration_ms
 
-# Longer than history, and still exact when it is counted in floating point.
-_LONGEST_MS = 10**15
 _MOST_ELEMENTS = 10**9
 _COUNTED = first("ELEMENTS", "ELEMENTS", "TRIPLES")
 _SLIDE = first("STEP", "STEP", "SLIDE")
@@ -171,11 +169,8 @@ def _duration_ms(text: str, clause: str, token: Token) -> int:
         duration_ms = parse_duration_ms(text)
     except InputError as problem:
         raise token.error(f"{clause}: {problem}") from None
-    except OverflowError:
-        duration_ms = _LONGEST_MS + 1
-    if not 0 < duration_ms <= _LONGEST_MS:
-        extreme = "short" if duration_ms == 0 else "long"
-        raise token.error(f"{clause} {text[:30]} is too {extreme}; write it such as PT10M")
+    if not duration_ms:
+        raise token.error(f"{clause} {text[:30]} is too short; write it such as PT10M")
     return duration_ms
 
 

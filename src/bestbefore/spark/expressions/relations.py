@@ -24,10 +24,12 @@ def is_in(operand: Value, choices: list[Value]) -> str:
         return "FALSE"
     if isinstance(operand, Terms) and all(isinstance(e, Terms) and e.alone for e in choices):
         return f"({operand.sql} IN ({', '.join(choice.sql for choice in choices)}))"
-    known = [values.comparable(choice) for choice in choices]
+    # Spark's `exists` is null as OR is, and the comparison is written once for all choices.
+    known = ", ".join(values.comparable(choice) for choice in choices)
+    choice = Cheap("choice")
     return let(
         values.comparable(operand),
-        lambda one: f"({' OR '.join(comparison.equal(one, choice) for choice in known)})",
+        lambda one: f"exists(array({known}), {choice} -> {comparison.equal(one, choice)})",
     )
 
 
