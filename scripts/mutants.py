@@ -12,6 +12,7 @@ import hashlib
 import importlib
 import json
 import os
+import signal
 import sys
 import tempfile
 import time
@@ -23,7 +24,7 @@ from pathlib import Path
 
 import pytest
 from mutations import Mutant, marked, mutants
-from workshop import ROOT, SOURCE, Recorder, Selection, Work, Workshop, in_forks
+from workshop import BROKEN, ROOT, SOURCE, Recorder, Selection, Work, Workshop, in_forks
 
 TESTS = ROOT / "tests"
 EQUIVALENT = TESTS / "equivalent_mutants.toml"
@@ -32,7 +33,7 @@ PACKAGES = ("checkpoint", "limits", "maintenance", "service", "simulator", "view
 TEST_FOLDERS = ("unit", "golden", "property", "contract", "experiments")
 SLOW_IMPORTS = ("aiohttp.web", "numpy.random", "pandas", "pyarrow", "pyoxigraph", "typer")
 LINES = 10_000  # more than a file has
-ENOUGH_S = 90.0  # of tests for one mutant, as they take without it
+ENOUGH_S = 30.0  # of tests for one mutant, as they take without it
 
 
 @dataclass(frozen=True)
@@ -185,6 +186,8 @@ def judge(drawn: list[Mutant], tests: list[Test], workshops: list[Workshop]) -> 
             yield Verdict(mutant, survived=True, tests=0, killer="")
     for mutant, place, status in in_forks(tasks, workshops):
         place.write(mutant.file, (SOURCE / mutant.file).read_text(encoding="utf-8"))
+        if status == BROKEN:
+            sys.exit(f"{place.log()}\nno result: {mutant.name}")
         lines = place.log().splitlines()
         killer = next((line for line in lines if line.startswith(("FAILED", "ERROR"))), "ended")
         yield Verdict(mutant, survived=status == 0, tests=len(selected[mutant]), killer=killer)
@@ -259,9 +262,10 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200, help="how many are drawn")
     parser.add_argument("--seed", type=int, default=12)
     parser.add_argument("--workers", type=int, default=os.cpu_count())
-    parser.add_argument("--killers", action="store_true", help="say which test killed which")
+    parser.add_argument("--verbose", action="store_true", help="say of each which test killed it")
     options = parser.parse_args()
     start = time.monotonic()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no fork is left behind
     for module in SLOW_IMPORTS:
         importlib.import_module(module)
     found = [m for file in options.files or source_files() for m in mutants(SOURCE, SOURCE / file)]
@@ -275,8 +279,9 @@ def main() -> int:
         verdicts = []
         for verdict in judge(drawn, tests, workshops):
             verdicts.append(verdict)
-            if options.killers and not verdict.survived:
-                _say(f"{verdict.killer}\n    {verdict.mutant.name}")
+            if options.verbose:
+                said = "survived" if verdict.survived else verdict.killer
+                _say(f"{said}\n    {verdict.mutant.name}")
     wrong = compare(verdicts, found)
     sys.stdout.write("\n".join([table(verdicts), "", *wrong, ""]))
     _say(f"{time.monotonic() - start:.0f} s")

@@ -7,6 +7,7 @@ import shutil
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from compileall import compile_dir
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "bestbefore"
+BROKEN = 70  # the status of a fork that came to no result
 LONGEST_S = 600.0  # that a fork may take, whatever happens
 
 T = TypeVar("T")
@@ -114,9 +116,10 @@ class Workshop:
         pid = os.fork()
         if pid:
             return pid
-        status = 70
+        status = BROKEN
         try:
             os.setsid()
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
             log = os.open(self.folder / "log", os.O_CREAT | os.O_TRUNC | os.O_WRONLY)
             os.dup2(log, 1)
             os.dup2(log, 2)
@@ -124,6 +127,8 @@ class Workshop:
             sys.path[:0] = paths
             os.environ["PYTHONPATH"] = os.pathsep.join(paths)
             status = work(self)
+        except BaseException:
+            traceback.print_exc()
         finally:
             os._exit(status)
 
@@ -142,20 +147,29 @@ def in_forks(
     """Each task with the workshop it was done in and its status, as they end."""
     waiting, free = iter(tasks), list(workshops)
     running: dict[int, tuple[T, Workshop, float]] = {}
-    while True:
-        while free and (task := next(waiting, None)) is not None:
-            place = free.pop()
-            running[place.fork(task[1])] = task[0], place, time.monotonic()
-        if not running:
-            return
-        for pid, (name, place, start) in list(running.items()):
-            if time.monotonic() - start > LONGEST_S:
-                os.kill(pid, signal.SIGKILL)
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            if ended:
-                with contextlib.suppress(ProcessLookupError):  # what the tests have started
-                    os.killpg(pid, signal.SIGKILL)
-                del running[pid]
-                yield name, place, os.waitstatus_to_exitcode(status)
-                free.append(place)
-        time.sleep(0.01)
+    try:
+        while True:
+            while free and (task := next(waiting, None)) is not None:
+                place = free.pop()
+                running[place.fork(task[1])] = task[0], place, time.monotonic()
+            if not running:
+                return
+            for pid, (name, place, start) in list(running.items()):
+                if time.monotonic() - start > LONGEST_S:
+                    os.kill(pid, signal.SIGKILL)
+                ended, status = os.waitpid(pid, os.WNOHANG)
+                if ended:
+                    _end(pid)
+                    del running[pid]
+                    yield name, place, os.waitstatus_to_exitcode(status)
+                    free.append(place)
+            time.sleep(0.01)
+    finally:
+        for pid in running:
+            _end(pid)
+
+
+def _end(pid: int) -> None:
+    """End a fork, and what its tests have started and not ended."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)
