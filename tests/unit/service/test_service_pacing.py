@@ -36,6 +36,15 @@ def test_turns_of_a_pace(moved_time, per_second, instants):
     assert sent_at(moved_time, per_second, 5) == instants
 
 
+@pytest.mark.parametrize(("passed_ms", "waits"), [(1_018, True), (1_019, True), (1_020, False)])
+def test_no_turn_comes_a_millisecond_early(moved_time, passed_ms, waits):
+    pacer = Pacer(1, moved_time.clock, moved_time.sleep)
+    began, moved_time.now_ms = moved_time.now_ms, moved_time.now_ms + passed_ms
+    asyncio.run(pacer.turn())
+    assert moved_time.now_ms - began == 1_020
+    assert bool(moved_time.slept) == waits
+
+
 def test_a_turn_comes_back_a_second_after_it_was_used_not_granted(moved_time):
     pacer = Pacer(1, moved_time.clock, moved_time.sleep)
 

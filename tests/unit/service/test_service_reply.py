@@ -19,6 +19,11 @@ def test_what_a_status_means(status, passing, refused):
     assert (trouble.passing, trouble.refused) == (passing, refused)
 
 
+def test_which_statuses_say_that_the_service_is_in_trouble():
+    found = [status for status in range(300, 600) if Reply(status, {}).overloaded]
+    assert found == [408, 429, *range(500, 600)]
+
+
 def test_the_error_text_of_the_service_is_shown_on_one_tame_line():
     body = b"Parse error:\n\n  line 1\x1b[31m " + b"x" * 5000
     message = str(failure(Reply(400, {}, body)))
