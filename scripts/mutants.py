@@ -108,7 +108,7 @@ def _digests() -> dict[str, str]:
         common.update(path.read_bytes())
     return {
         path.relative_to(ROOT).as_posix(): hashlib.sha256(
-            common.digest() + str(path).encode() + path.read_bytes()
+            common.digest() + path.relative_to(ROOT).as_posix().encode() + path.read_bytes()
         ).hexdigest()
         for path in paths
     }
