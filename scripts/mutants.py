@@ -30,7 +30,8 @@ TESTS = ROOT / "tests"
 EQUIVALENT = TESTS / "equivalent_mutants.toml"
 KEPT = ROOT / "out" / "mutants" / "reach.json"
 PACKAGES = ("checkpoint", "limits", "maintenance", "service", "simulator", "view", "windows")
-TEST_FOLDERS = ("unit", "golden", "property", "contract", "experiments")
+# What only an experiment notices, after half a minute, wants a quicker test.
+TEST_FOLDERS = ("unit", "golden", "property", "contract")
 SLOW_IMPORTS = ("aiohttp.web", "numpy.random", "pandas", "pyarrow", "pyoxigraph", "typer")
 LINES = 10_000  # more than a file has
 ENOUGH_S = 30.0  # of tests for one mutant, as they take without it

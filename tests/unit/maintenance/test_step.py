@@ -66,6 +66,12 @@ def test_only_what_is_spent_beyond_the_budget_counts_as_the_first_fill(missing, 
     assert outcome.saved == 0
 
 
+def test_without_an_allowance_for_the_first_fill_the_budget_is_all_there_is():
+    outcome = evaluate("WSJ-LRU", held=0, needed=6, budget=2, fill=True)
+    assert len(outcome.elected) == 2
+    assert outcome.started == 0
+
+
 @pytest.mark.parametrize(("missing", "saved"), [(0, 2), (1, 1), (2, 0), (3, 0), (5, 0), (6, 0)])
 def test_what_the_first_fill_took_is_not_borrowed_from_later_evaluations(missing, saved):
     outcome = evaluate("FBA(IBM-BGP)", held=0, needed=missing, budget=2, start=3, fill=True)

@@ -94,3 +94,5 @@ def test_remaining_counts_the_windows_that_still_hold_an_element(window, time):
 def test_refuses_a_width_or_slide_that_is_not_positive(width, slide):
     with pytest.raises(InputError, match="positive width and slide"):
         SlidingWindow(width, slide)
+    with pytest.raises(InputError, match="positive width and slide"):
+        SlidingWindow.starting(width, slide, earliest_ms=7)
