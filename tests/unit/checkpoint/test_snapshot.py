@@ -22,6 +22,8 @@ def test_what_was_learned_of_some_of_many_units_is_theirs_afterwards(tmp_path):
     learned = view.rates.interval_ms(np.arange(MANY))
     assert len(set(learned[[0, *seen]].tolist())) == 4
     storage = LocalStorage(str(tmp_path))
+    view.refreshes = 7
     save_snapshot(view, storage, "s")
+    assert view.refreshes == 0
     again = load_snapshot(storage, "s", rates=rates_of(0))
     assert again.rates.interval_ms(np.arange(MANY)).tolist() == learned.tolist()

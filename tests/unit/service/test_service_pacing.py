@@ -74,3 +74,22 @@ def test_a_turn_given_back_is_there_at_once(moved_time):
         return moved_time.now_ms - granted
 
     assert asyncio.run(scene()) == 0
+
+
+def test_a_turn_that_was_given_up_counts_once_and_as_if_it_arrived_a_second_later(moved_time):
+    pacer = Pacer(1, moved_time.clock, moved_time.sleep)
+
+    async def scene():
+        turn = await pacer.turn()
+        lost = moved_time.now_ms
+        turn.lose()
+        turn.use()
+        turn.lose()
+        turn.give_back()
+        found = []
+        for _ in range(2):
+            (await pacer.turn()).use()
+            found.append(moved_time.now_ms - lost)
+        return found
+
+    assert asyncio.run(scene()) == [2_020, 3_040]

@@ -1,9 +1,11 @@
 """What the status of a reply means, and where a redirect may lead."""
 
+from http import HTTPStatus
+
 import pytest
 
 from bestbefore.service.no_answer import NoAnswerError
-from bestbefore.service.redirects import next_url
+from bestbefore.service.redirects import STATUSES, next_url
 from bestbefore.service.reply import Reply, failure
 
 
@@ -29,6 +31,12 @@ def test_the_error_text_of_the_service_is_shown_on_one_tame_line():
     message = str(failure(Reply(400, {}, body)))
     assert message.startswith("HTTP 400 Bad Request: Parse error: line 1 [31m xxx")
     assert len(message) < 300
+
+
+def test_which_statuses_lead_elsewhere():
+    moved = (HTTPStatus.MOVED_PERMANENTLY, HTTPStatus.PERMANENT_REDIRECT)
+    for_now = (HTTPStatus.FOUND, HTTPStatus.SEE_OTHER, HTTPStatus.TEMPORARY_REDIRECT)
+    assert {*moved, *for_now} == STATUSES
 
 
 @pytest.mark.parametrize(
