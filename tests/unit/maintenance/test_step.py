@@ -66,6 +66,13 @@ def test_only_what_is_spent_beyond_the_budget_counts_as_the_first_fill(missing, 
     assert outcome.saved == 0
 
 
+def test_an_evaluation_that_needs_nothing_asks_nothing_and_takes_no_time():
+    outcome = evaluate("WSJ-LRU", held=2, needed=0, budget=2)
+    reply = outcome.reply
+    assert (len(outcome.elected), outcome.candidates, outcome.changed, outcome.waiting) == (0,) * 4
+    assert (reply.requests, reply.seconds, reply.dropped, reply.state) == (0, 0.0, 0, "ok")
+
+
 def test_without_an_allowance_for_the_first_fill_the_budget_is_all_there_is():
     outcome = evaluate("WSJ-LRU", held=0, needed=6, budget=2, fill=True)
     assert len(outcome.elected) == 2
