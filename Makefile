@@ -9,7 +9,7 @@ PYTEST := $(BIN)/python -m pytest
 SHARED := --numprocesses $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit conformance faults bench reproduce docs figure lock clean
+.PHONY: help demo test lint unit mutants conformance faults bench reproduce docs figure lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -28,6 +28,9 @@ lint: $(READY) ## format check, lint, types, layers
 
 unit: $(READY) ## the tests that need no JVM
 	$(PYTEST) tests/unit tests/contract tests/property tests/golden tests/experiments
+
+mutants: $(READY) ## make 200 small mistakes in the source, one after the other: does a test notice each?
+	$(BIN)/python scripts/mutants.py
 
 conformance: $(READY) ## the W3C's SPARQL 1.1 tests, with a score per folder
 	$(PYTEST) $(SHARED) tests/conformance

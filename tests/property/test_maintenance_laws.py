@@ -166,6 +166,12 @@ def test_with_budget_for_all_candidates_every_answer_is_fresh(seed, changes):
     assert set(found.values()) == {1.0}
 
 
+def test_without_a_budget_nothing_is_refreshed():
+    policies = ["WBM", "FBA(IBM-BGP)"]
+    results = simulate(small_traces(1), width="40s", slide="10s", budgets=[0], policies=policies)
+    assert {result.policy: result.refreshes for result in results} == dict.fromkeys(policies, 0)
+
+
 def test_wbm_alone_trusts_its_estimate_and_may_leave_stale_answers():
     found = freshness(small_traces(1, changes="poisson"), ["WBM"], 20, repeats=1)
     assert 0.5 < found["WBM"] < 1.0

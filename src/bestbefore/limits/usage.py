@@ -42,7 +42,7 @@ class Reserved:
 
     number: int
     requests: int
-    price: Decimal = Decimal(0)
+    price: Decimal
 
     def spent(self, requests: int) -> Spent:
         """What some of its requests come to."""

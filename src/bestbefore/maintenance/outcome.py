@@ -86,8 +86,8 @@ class Asked:
     elected: Integers
     reply: Reply
     came_ms: int
+    bound_by: str | None
+    left: Mapping[str, int]
+    budget: int
+    lift: tuple[int, float] | None
     room: Integers = field(default_factory=lambda: NONE)
-    bound_by: str | None = None
-    left: Mapping[str, int] = field(default_factory=dict)
-    budget: int = 0
-    lift: tuple[int, float] | None = None

@@ -64,7 +64,7 @@ class FreshnessReplacement:
         best_before = units.best_before_ms[leaving]
         stale, fresh = np.flatnonzero(best_before <= t_ms), np.flatnonzero(best_before > t_ms)
         first = stale[lowest(best_before[stale], count)]
-        interval = units.interval_ms[leaving[fresh]] * (-1 if self.slowest_first else 1)
-        then = fresh[lowest(interval, count - len(first))]
+        interval = units.interval_ms[leaving[fresh]]
+        then = fresh[lowest(-interval if self.slowest_first else interval, count - len(first))]
         order: Integers = np.concatenate([first, then])
         return leaving[order]

@@ -42,6 +42,13 @@ def test_a_minute_slides(storage, clocks):
     assert spend(ledger, 6) == 6
 
 
+def test_a_steady_pace_within_the_limit_is_never_held_up(storage, clocks):
+    ledger = open_ledger(storage, Limits(per_hour=62), clocks)
+    for _ in range(200):
+        assert spend(ledger, 1) == 1
+        clocks.now_ms += MINUTE
+
+
 def test_what_is_not_sent_is_given_back(storage, clocks):
     ledger = open_ledger(storage, Limits(per_minute=10, total=12), clocks)
     reservation = ledger.reserve(10)

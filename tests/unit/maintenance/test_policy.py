@@ -86,11 +86,21 @@ def test_the_needs_of_a_policy_are_refused_with_the_reason():
         ("MP(CWSJ,SBM-Agg)", "completes join keys of the window"),
         ("MP(CWSJ,WBM,FIFO)", "unknown replacement 'FIFO'; known: FRP, LRU"),
         ("LRU.F", "needs fdt, for example fdt=500"),
+        ("LRU.F(fdt=-0.5)", "fdt = -0.5 is no distance"),
+        ("WBM.F+(alpha=1.1)", "alpha = 1.1 is no weight"),
+        ("WBM.F+(alpha=-0.1)", "alpha = -0.1 is no weight"),
     ],
 )
 def test_combinations_that_make_no_sense(name, message):
     with pytest.raises(PolicyError, match=message):
         resolve_policy(name)
+
+
+@pytest.mark.parametrize("fdt", [0, 0.5])
+@pytest.mark.parametrize("alpha", [0, 0.5, 1])
+def test_a_band_of_no_width_and_weights_up_to_the_whole_are_fine(fdt, alpha):
+    assert resolve_policy(f"LRU.F(fdt={fdt})").ranker.fdt == fdt
+    assert resolve_policy(f"WBM.F*(alpha={alpha})").ranker.alpha == alpha
 
 
 def test_fba_leaves_budget_to_a_unit_that_waits_for_the_next_evaluation():

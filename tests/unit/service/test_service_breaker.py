@@ -33,6 +33,19 @@ def test_only_failures_in_a_row_open_it(breaker):
     assert (breaker.state, breaker.is_open, refused(breaker)) == ("open", True, True)
 
 
+def test_the_message_says_how_long_nothing_is_sent_and_why(moved_time):
+    breaker = CircuitBreaker(2, 300.0, 300.0, moved_time.clock)
+    for reason in ("x", "y"):
+        breaker.fail(reason, probe=False)
+    moved_time.now_ms += 2_500
+    with pytest.raises(NoAnswerError) as found:
+        admitted(breaker)
+    assert str(found.value) == (
+        "nothing was sent, because the last 2 requests failed; the service is tried again in"
+        " 297.5 s (last reason: y)"
+    )
+
+
 def test_waits_double_up_to_the_longest(breaker, moved_time):
     for _ in range(2):
         breaker.fail("x", probe=False)

@@ -36,6 +36,15 @@ def test_turns_of_a_pace(moved_time, per_second, instants):
     assert sent_at(moved_time, per_second, 5) == instants
 
 
+@pytest.mark.parametrize(("passed_ms", "waits"), [(1_018, True), (1_019, True), (1_020, False)])
+def test_no_turn_comes_a_millisecond_early(moved_time, passed_ms, waits):
+    pacer = Pacer(1, moved_time.clock, moved_time.sleep)
+    began, moved_time.now_ms = moved_time.now_ms, moved_time.now_ms + passed_ms
+    asyncio.run(pacer.turn())
+    assert moved_time.now_ms - began == 1_020
+    assert bool(moved_time.slept) == waits
+
+
 def test_a_turn_comes_back_a_second_after_it_was_used_not_granted(moved_time):
     pacer = Pacer(1, moved_time.clock, moved_time.sleep)
 
@@ -65,3 +74,22 @@ def test_a_turn_given_back_is_there_at_once(moved_time):
         return moved_time.now_ms - granted
 
     assert asyncio.run(scene()) == 0
+
+
+def test_a_turn_that_was_given_up_counts_once_and_as_if_it_arrived_a_second_later(moved_time):
+    pacer = Pacer(1, moved_time.clock, moved_time.sleep)
+
+    async def scene():
+        turn = await pacer.turn()
+        lost = moved_time.now_ms
+        turn.lose()
+        turn.use()
+        turn.lose()
+        turn.give_back()
+        found = []
+        for _ in range(2):
+            (await pacer.turn()).use()
+            found.append(moved_time.now_ms - lost)
+        return found
+
+    assert asyncio.run(scene()) == [2_020, 3_040]

@@ -1,9 +1,11 @@
 """What the status of a reply means, and where a redirect may lead."""
 
+from http import HTTPStatus
+
 import pytest
 
 from bestbefore.service.no_answer import NoAnswerError
-from bestbefore.service.redirects import next_url
+from bestbefore.service.redirects import STATUSES, next_url
 from bestbefore.service.reply import Reply, failure
 
 
@@ -19,11 +21,22 @@ def test_what_a_status_means(status, passing, refused):
     assert (trouble.passing, trouble.refused) == (passing, refused)
 
 
+def test_which_statuses_say_that_the_service_is_in_trouble():
+    found = [status for status in range(300, 600) if Reply(status, {}).overloaded]
+    assert found == [408, 429, *range(500, 600)]
+
+
 def test_the_error_text_of_the_service_is_shown_on_one_tame_line():
     body = b"Parse error:\n\n  line 1\x1b[31m " + b"x" * 5000
     message = str(failure(Reply(400, {}, body)))
     assert message.startswith("HTTP 400 Bad Request: Parse error: line 1 [31m xxx")
     assert len(message) < 300
+
+
+def test_which_statuses_lead_elsewhere():
+    moved = (HTTPStatus.MOVED_PERMANENTLY, HTTPStatus.PERMANENT_REDIRECT)
+    for_now = (HTTPStatus.FOUND, HTTPStatus.SEE_OTHER, HTTPStatus.TEMPORARY_REDIRECT)
+    assert {*moved, *for_now} == STATUSES
 
 
 @pytest.mark.parametrize(

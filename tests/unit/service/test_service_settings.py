@@ -26,6 +26,8 @@ def test_the_defaults_suit_a_public_endpoint():
         ({"endpoint": "http://"}, "not the URL"),
         ({"endpoint": "http://host:99999/"}, "not the URL"),
         ({"endpoint": "http://host/a b"}, "not the URL"),
+        ({"endpoint": "http://host:0/"}, "not the URL"),
+        ({"endpoint": "http://host:x/"}, "not the URL"),
         ({"units_per_request": 0}, "at least 1"),
         ({"connections": 0}, "at least 1"),
         ({"attempts": 0}, "at least 1"),
@@ -57,6 +59,22 @@ def test_the_defaults_suit_a_public_endpoint():
 def test_wrong_settings_say_why(wrong, part):
     with pytest.raises(InputError, match=part):
         ClientSettings(**{"endpoint": URL, **wrong})
+
+
+@pytest.mark.parametrize(
+    "least",
+    [
+        {"endpoint": "http://host:1/"},
+        {"endpoint": "http://host/"},
+        {"units_per_request": 1, "connections": 1, "attempts": 1, "circuit_failures": 1},
+        {"page_rows": 2, "max_rows": 2, "max_response_bytes": 1},
+        {"timeout_s": 0.001, "load_timeout_s": 0.001, "max_retry_after_s": 0},
+        {"circuit_wait_s": 0.5, "circuit_longest_wait_s": 0.5, "requests_per_second": 0.01},
+    ],
+)
+def test_the_least_that_can_be_asked_for_is_taken(least):
+    settings = ClientSettings(**{"endpoint": URL, **least})
+    assert {name: getattr(settings, name) for name in least} == least
 
 
 @pytest.mark.parametrize(
@@ -112,3 +130,8 @@ def test_secret_headers_are_hidden_however_short():
     assert settings.request_headers["X-B"] == "s3c"
     assert "s3c" not in repr(settings)
     assert settings.redact("on s3c") == "on ***"
+
+
+@pytest.mark.parametrize(("value", "shown"), [("switch7", "switch7"), ("secret-8", "***")])
+def test_a_header_is_hidden_if_it_is_long_enough_for_a_secret(value, shown):
+    assert ClientSettings(URL, headers=(("X-A", value),)).redact(f"no {value}") == f"no {shown}"

@@ -65,6 +65,17 @@ def test_aggregates(function, correct):
     assert tally.estimated == pytest.approx((0.5 + 0.0) / 2)
 
 
+@pytest.mark.parametrize(
+    ("function", "correct"), [("sum", 0), ("count", 0), ("avg", 3), ("min", 3), ("max", 3)]
+)
+def test_aggregates_over_fewer_units_than_there_are(function, correct):
+    links, _ = link(np.array([0, 0]), np.array([0, 1]), keys=1)
+    window = units_of_links(links, np.array([0]), np.array([1]), np.array([3]))
+    tally = AggregatedComparison(function)(window, side(4, None), side(4, 4), FRESH[:2])
+    assert (tally.correct, tally.wrong, tally.missing) == (correct, 3 - correct, 0)
+    assert tally.union == 3 + tally.wrong
+
+
 @pytest.mark.parametrize("text", ["", "100", "=5", "> ten", ">", "< nan", "<1 2"])
 def test_what_is_no_condition_is_refused(text):
     with pytest.raises(InputError, match="write for example '>100000'"):

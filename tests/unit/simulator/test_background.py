@@ -34,6 +34,15 @@ def test_a_row_that_repeats_the_value_is_no_change():
     assert made.next_change_ms(made.versions(5), np.arange(3))[0] == 20
 
 
+@pytest.mark.parametrize("t_ms", [-1, 0, 5, 7, 10, 20, 25])
+def test_the_next_change_of_each_unit_is_its_own(t_ms):
+    rows = [(0, "a", "1"), (10, "a", "2"), (5, "b", "7"), (7, "d", "1"), (20, "d", "2")]
+    made = background(rows, keys="abcd")
+    found = made.next_change_ms(made.versions(t_ms), np.arange(4)).tolist()
+    for key, change in zip("abcd", found, strict=True):
+        assert change == min((ts for ts, of, _ in rows if of == key and ts > t_ms), default=2**62)
+
+
 def test_a_value_that_comes_back_is_the_same_value():
     made = background([(0, "a", "1"), (10, "a", "2"), (20, "a", "1")])
     assert codes(made, 0)[0] == codes(made, 20)[0] != codes(made, 10)[0]
@@ -63,6 +72,12 @@ def test_changes_are_found_by_the_first_evaluation_after_them_and_only_the_lates
         ([0, 10, 20], 50, -1),
         ([0, 10, 90], 50, -1),
         ([0], 200, -1),
+        ([98], 4, -1),
+        ([99], 2, -1),
+        ([100], 2, -1),
+        ([97, 98, 99, 100], 1, -1),
+        ([95, 96, 97, 98, 99], 1, 96),
+        ([0, 1, 5, 100], 33, -1),
     ],
 )
 def test_the_interval_of_a_trace(times, interval, change):

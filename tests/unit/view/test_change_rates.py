@@ -35,3 +35,15 @@ def test_units_are_learned_apart():
     fast, slow = rates.interval_ms(np.arange(2))
     assert fast < 1_000
     assert slow > 20_000
+
+
+@pytest.mark.parametrize(
+    ("width_ms", "slide_ms", "shortest_ms", "longest_ms"),
+    [(10_000, 1_000, 100, 10**7), (1_000, 5_000, 500, 5 * 10**6), (40, 4, 1, 40_000)],
+)
+def test_before_it_was_seen_a_unit_may_change_at_any_rate_that_matters(
+    width_ms, slide_ms, shortest_ms, longest_ms
+):
+    rates = ChangeRates(1, width_ms=width_ms, slide_ms=slide_ms)
+    assert 1 / rates.rate[[-1, 0]] == pytest.approx([shortest_ms, longest_ms])
+    assert rates.interval_ms(np.array([0])) == round((shortest_ms * longest_ms) ** 0.5)

@@ -255,6 +255,19 @@ def test_units_that_are_only_known_are_forgotten_on_compacting_and_the_others_mo
     assert view.units.held.all()
 
 
+@pytest.mark.parametrize("left", [0, 9_999])
+def test_few_holes_among_many_units_are_closed_before_a_snapshot_if_not_at_once(left):
+    view = view_of([(f'"{n:04}"',) for n in range(10_000)], ["k"], ["k"])
+    view.evict(np.array([left]))
+    view.compact()
+    assert len(view) == (9_999 if left else 10_000)
+    view.compact(fully=True)
+    assert len(view) == 9_999
+    assert view.numbers([(f'"{left:04}"',)]).tolist() == [-1]
+    others = np.delete(np.arange(10_000), left)
+    assert view.numbers([(f'"{n:04}"',) for n in others]).tolist() == list(range(9_999))
+
+
 def test_what_a_journal_names_is_applied_whatever_the_view_knows(view):
     x = "<http://e/x>"
     view.begin(5_000)

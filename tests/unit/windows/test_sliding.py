@@ -36,6 +36,14 @@ def test_last_with_is_the_last_window_that_opens_before(window, time):
     assert window.bounds(index)[0] < time <= window.bounds(index + 1)[0]
 
 
+@given(st.integers(1, 400), st.integers(1, 120), times)
+def test_a_window_starts_at_the_last_boundary_before_the_first_element(width, slide, earliest):
+    window = SlidingWindow.starting(width, slide, earliest_ms=earliest)
+    assert (window.width_ms, window.slide_ms) == (width, slide)
+    assert window.t0_ms % slide == 0
+    assert window.t0_ms < earliest <= window.t0_ms + slide
+
+
 def computed(symbol, **values):
     """What SQL would compute; `div` meets only quotients that are whole."""
     text = re.sub(r"(\d)L", r"\1", str(symbol)).replace(" div ", "/")
@@ -86,3 +94,5 @@ def test_remaining_counts_the_windows_that_still_hold_an_element(window, time):
 def test_refuses_a_width_or_slide_that_is_not_positive(width, slide):
     with pytest.raises(InputError, match="positive width and slide"):
         SlidingWindow(width, slide)
+    with pytest.raises(InputError, match="positive width and slide"):
+        SlidingWindow.starting(width, slide, earliest_ms=7)
