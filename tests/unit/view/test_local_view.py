@@ -98,9 +98,13 @@ def test_a_snapshot_holds_everything(view, tmp_path):
     assert again.units.best_before_ms.tolist() == [8_000, 8_000, 5_000]
 
 
-def test_a_snapshot_that_is_missing_is_a_state_error(tmp_path):
-    with pytest.raises(StateError, match="lacks view/s/units.parquet"):
-        load_snapshot(LocalStorage(str(tmp_path)), "s")
+def test_a_snapshot_that_is_missing_or_no_table_is_named(tmp_path):
+    storage = LocalStorage(str(tmp_path))
+    with pytest.raises(DamagedState, match=r"view/s/units\.parquet is missing"):
+        load_snapshot(storage, "s")
+    storage.write("view/s/units.parquet", b"PAR1")
+    with pytest.raises(DamagedState, match=r"view/s/units\.parquet is damaged"):
+        load_snapshot(storage, "s")
 
 
 def test_a_failed_unit_keeps_its_age(view):
