@@ -32,7 +32,7 @@ _WAYS_OUT = {
 _NUMBERS = {os.strerror(number): number for number in _WAYS_OUT}
 # What Java says of a file that the operating system refuses: `/a/b (Permission denied)`.
 _REASON = "|".join(map(re.escape, _NUMBERS))
-_NAMED = re.compile(rf"(?P<file>/[^\n]*?):? \(?(?P<reason>{_REASON})\)?")
+_NAMED = re.compile(rf"(?:^|[\s:(])(?P<file>/\S+?):? \(?(?P<reason>{_REASON})\)?")
 _UNNAMED = re.compile(rf"(?P<reason>{_REASON})")
 _KINDS = {
     re.compile(r"(?:AccessDenied|AccessControl)Exception: (?P<file>/\S+)"): errno.EACCES,

@@ -36,6 +36,13 @@ def test_more_joins_than_spark_can_plan_are_refused_by_number(window):
         compiled(window)
 
 
+def test_an_expression_that_nests_deeper_than_spark_can_plan_is_refused():
+    with pytest.raises(UnsupportedSparql, match="an expression nests 101 operators, and Spark"):
+        compiled(f"?u :p ?x FILTER(?x > {'?x + ' * 99}1)")
+    assert compiled(f"?u :p ?x FILTER(?x > {'?x + ' * 70}1)")
+    assert compiled("?u :p ?x", f"SERVICE :bkg {{ ?u :q ?y FILTER(?y > {'?y + ' * 99}1) }}")
+
+
 def test_the_clauses_count_together_but_not_what_is_in_them():
     clause = "WINDOW :w { ?u :p ?x, ?y, ?z }"
     assert len(compiled("?u :p ?x", clause * 70).mappings) == 71
