@@ -3,7 +3,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from bestbefore.checkpoint import load_snapshot, save_snapshot
-from bestbefore.errors import InputError, StateError
+from bestbefore.errors import DamagedState, InputError, StateError
 from bestbefore.maintenance import apply_outcome
 from bestbefore.storage import LocalStorage
 from bestbefore.view import (
