@@ -24,7 +24,7 @@ from .mentioned_users import SLIDE_MS, T0, USERS, WIDTH_MS, mentions, write_job
 from .requests import try_world
 from .watching import HangError, watched, where_of, within
 
-LIVE_EVERY, FILES, LONGEST_S = 15, 6, 120
+LIVE_EVERY, FILES, LONGEST_S = 20, 6, 120
 SECOND, HOUR, DAY = 1_000, 3_600_000, 86_400_000
 IN_EACH = WIDTH_MS // SLIDE_MS
 
@@ -38,7 +38,7 @@ def run(campaign):
             folder = campaign.folder / str(number)
             if number % LIVE_EVERY == 0 or number == campaign.count:
                 folder.mkdir()
-                time = ("data", "arrival")[number % 2]
+                time = ("data", "arrival")[number // LIVE_EVERY % 2]
                 _try_live(findings, folder, server, campaign.spark(), rng, time)
             else:
                 try_world(findings, hostile, folder, rng.getrandbits(32), drive=drive)

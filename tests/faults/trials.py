@@ -37,7 +37,7 @@ TRIALS = (
     Trial("mutations", 10_000, 300, "mutated queries, job files and stream lines"),
     Trial("kills", 200, 1, "`kill -9` at random moments of real runs"),
     Trial("rivals", 40, 2, "two runs on one checkpoint, or one folder of answers"),
-    Trial("clocks", 300, 3, "a wall clock that jumps"),
+    Trial("clocks", 200, 3, "a wall clock that jumps"),
     Trial("corruptions", 500, 8, "damage to one file of a checkpoint"),
     Trial("soak", 2_000, 20, "micro-batches of one run"),
 )
