@@ -13,7 +13,7 @@ from random import Random
 from unittest.mock import patch
 
 from bestbefore.engine import Engine
-from bestbefore.errors import BestbeforeError, StateError
+from bestbefore.errors import BestbeforeError, DamagedState, StateError
 from bestbefore.job import load_job
 from bestbefore.job.job import UNTIL_END
 from tests.run_processes import answers, start
@@ -87,7 +87,7 @@ class Moment:
             raise OSError("no space left")
 
         with (
-            patch("bestbefore.engine.batch.Commits.commit", full),
+            patch("bestbefore.checkpoint.relied_on.Commits.commit", full),
             suppress(BestbeforeError),
         ):
             self._start(self._job(UNTIL_END))
@@ -125,7 +125,7 @@ def _try(findings, moment, about):
     try:
         with within(LONGEST_S):
             moment.go_on()
-    except StateError as refusal:
+    except (DamagedState, StateError) as refusal:
         _check_refusal(findings, moment, about, str(refusal))
         if written(moment.folder) != before:
             findings.found(

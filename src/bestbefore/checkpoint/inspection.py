@@ -32,6 +32,7 @@ class Mend(Enum):
     OFFSETS = "write it anew from the commit: nothing is lost"
     METADATA = "write another, with a new id: nothing is lost"
     RUN = "write the id of the commits into it: nothing is lost"
+    STRAY = "remove it: nothing is lost"
     FORGET = "remove it: refreshes that it noted may be made again within their budgets"
     LEDGER = "write it anew: the batch under way then makes no refresh"
     SEGMENT = "go on without its elements: answers of windows that held them lack them"
@@ -146,7 +147,7 @@ def _mend_of(name: str, state: State) -> Mend:
             return Mend.ANSWERED
         case ["services", *_]:
             return Mend.VIEW
-        case ["spark", "offsets", *_] if state.offsets:
+        case ["spark", "offsets", *_] if name in state.offsets:
             return Mend.OFFSETS
         case ["spark", "metadata"]:
             return Mend.METADATA
@@ -169,11 +170,21 @@ def _spark_logs(storage: Storage, state: State | None) -> Iterator[Damage]:
         return
     if begun < committed and f"{OFFSETS}/{committed}" not in (state.files if state else ()):
         yield Damage(OFFSETS, f"lacks the batch {committed}, which is committed")
-    for batch in range(max(0, committed), begun + 1):
-        if fault := fault_in(storage, f"{OFFSETS}/{batch}"):
-            mend = Mend.OFFSETS if state and batch == committed else Mend.NOTHING
-            yield Damage(f"{OFFSETS}/{batch}", fault, mend)
+    for batch in range(max(0, committed - 1), begun + 1):
+        name = f"{OFFSETS}/{batch}"
+        if fault := fault_in(storage, name):
+            yield Damage(name, fault, _mend_of(name, state) if state else Mend.NOTHING)
+    for folder, last in ((OFFSETS, begun), (SPARK_COMMITS, done)):
+        yield from _strays(storage, folder, last + 1)
     yield from _source_logs(storage, begun)
+
+
+def _strays(storage: Storage, folder: str, following: int) -> Iterator[Damage]:
+    """Checksums without their file: Spark takes them for those of somebody else who writes it."""
+    for file in (f"{following}", f"{following}.compact"):
+        name = f"{folder}/.{file}.crc"
+        if storage.read(name) is not None:
+            yield Damage(name, f"is left of {folder}/{file}, which is missing", Mend.STRAY)
 
 
 def _source_logs(storage: Storage, begun: int) -> Iterator[Damage]:
@@ -187,6 +198,7 @@ def _source_logs(storage: Storage, begun: int) -> Iterator[Damage]:
             if fault := fault_in(storage, f"{folder}/{name}", is_json=False):
                 yield Damage(f"{folder}/{name}", fault)
         numbers = [log_number(name) for name in names]
+        yield from _strays(storage, folder, max(numbers, default=-1) + 1)
         first = numbers[0] if names and names[0].endswith(".compact") else 0
         last = wanted.get(int(source), -1) if source.isdecimal() else -1
         for number in range(first, last + 1):

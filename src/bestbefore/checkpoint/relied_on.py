@@ -24,9 +24,11 @@ def relying(storage: Storage, state: State, before: State) -> State:
             found = storage.fingerprint(name)
         if found is not None:
             files[name] = found
-    offsets = before.offsets
-    if state.source_batch != before.source_batch:
-        offsets = (storage.read(f"{OFFSETS}/{state.source_batch}") or b"").decode()
+    offsets = {
+        name: before.offsets.get(name) or (storage.read(name) or b"").decode()
+        for name in files
+        if name.startswith(f"{OFFSETS}/")
+    }
     return replace(state, files=files, offsets=offsets)
 
 
@@ -56,7 +58,9 @@ def _spark_files(storage: Storage, state: State, before: State) -> list[str]:
         return [name for name in before.files if _is_sparks(name)]
     sources = [f"{SOURCES}/{name}" for name in storage.names(SOURCES)]
     logs = (f"{source}/{name}" for source in sources for name in log_of(storage, source))
-    return [_METADATA, f"{OFFSETS}/{state.source_batch}", *logs]
+    # Spark begins with the last batch, and where that began is where the one before it ended.
+    last = (f"{OFFSETS}/{state.source_batch - back}" for back in range(2))
+    return [_METADATA, *last, *logs]
 
 
 def log_of(storage: Storage, source: str) -> list[str]:

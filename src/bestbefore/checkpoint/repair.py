@@ -60,10 +60,10 @@ class _Mending:
                 self._repeat_after(state)
             case Mend.OFFSETS:
                 self._delete_log(file)
-                self.storage.write(file, state.offsets.encode())
+                self.storage.write(file, state.offsets[file].encode())
             case Mend.RUN:
                 write_run(self.storage, state.run)
-            case Mend.FORGET:
+            case Mend.FORGET | Mend.STRAY:
                 self.storage.delete(file)
             case Mend.LEDGER:
                 self._replace_ledger(_service_of(file), state)

@@ -42,7 +42,7 @@ class State:
     brought elements. `latest` has the time that a stream has come to, by its IRI: that of its
     latest element, or of a later advance. `needed` is what the buffer keeps; `answered` names the
     rows of the last answer, which ISTREAM and DSTREAM compare with. `files` has the fingerprints of
-    all files and folders that it relies on, `offsets` what Spark noted of its source batch,
+    all files and folders that it relies on, `offsets` has Spark's own of its last batches by file,
     `settings` what the job said that cannot change silently, `run` the id of the checkpoint.
     """
 
@@ -67,7 +67,7 @@ class State:
     reported: tuple[int, int, int] = (0, 0, 0)
     run: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
-    offsets: str = ""
+    offsets: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property

@@ -15,7 +15,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.checkpoint.ownership import claim, lock_checkpoint, owner_of
-from bestbefore.checkpoint.state import State
+from bestbefore.checkpoint.relied_on import sweep
+from bestbefore.checkpoint.state import Commits, State
 from bestbefore.engine.alerts import AlertListener
 from bestbefore.engine.answering import Answering
 from bestbefore.engine.batch import BatchProcessor, QualityListener
@@ -239,6 +240,7 @@ class Engine:
                 begun=found.state.batch >= 0,
                 overwrite=overwrite,
             )
+            sweep(storage, Commits(storage).kept())
             served = self._served(job, storage, found, services or {}, opened=opened)
             processor = BatchProcessor(
                 job=job,

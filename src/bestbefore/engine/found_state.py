@@ -6,7 +6,6 @@ from pyspark.sql import SparkSession
 
 from bestbefore.checkpoint.changed_job import ANEW, settings_of, take_over
 from bestbefore.checkpoint.inspection import RequestFile, check, check_ledgers
-from bestbefore.checkpoint.relied_on import sweep
 from bestbefore.checkpoint.state import Commits, State
 from bestbefore.job.job import Job, ServiceSettings
 from bestbefore.limits.ledger import ledger_name
@@ -30,16 +29,14 @@ class Found:
 
 
 def find_state(spark: SparkSession, job: Job, storage: Storage) -> Found:
-    """What a job goes on from; a checkpoint that lost something is refused, what is litter goes."""
+    """What a job goes on from; a checkpoint that lost something is refused."""
     check(storage)
-    commits = Commits(storage)
-    state, settings = commits.latest(job), settings_of(job)
+    state, settings = Commits(storage).latest(job), settings_of(job)
     found = Found(replace(state, settings=settings), take_over(state, settings, storage.root))
     files = request_files(spark, job, storage)
     check_ledgers(
         storage, state, [one for one in files if ANEW not in found.changed_of(one.service)]
     )
-    sweep(storage, commits.kept())
     return found
 
 
