@@ -6,6 +6,7 @@ Whoever logs gives what a line is about as `extra`: the query, batch, evaluation
 import json
 import logging
 import sys
+from pathlib import Path
 from typing import Literal
 
 from bestbefore.errors import InputError, nearest
@@ -29,8 +30,13 @@ def set_up_log(form: str, level: str, *, query: str | None = None) -> None:
     log.handlers[:] = [handler]
     log.setLevel(level.upper())
     log.propagate = False
-    # It would tell of a JVM that has ended by a traceback of its own.
+    # It would tell of a JVM that has ended by tracebacks of its own, in part by the root's logger.
     logging.getLogger("py4j").setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_is_not_py4js)
+
+
+def _is_not_py4js(record: logging.LogRecord) -> bool:
+    return "py4j" not in Path(record.pathname).parts
 
 
 def tell_error(error: Exception) -> bool:

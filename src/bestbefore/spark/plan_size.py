@@ -9,6 +9,7 @@ from bestbefore.errors import UnsupportedSparql
 from bestbefore.query import QueryPlan
 from bestbefore.query.algebra import (
     BGP,
+    Extend,
     Pattern,
     Service,
     Window,
@@ -44,7 +45,9 @@ def _joined(pattern: Pattern) -> int:
         return len(pattern.patterns)
     inner = () if isinstance(pattern, Window | Service) else children(pattern)
     tested = tuple(tested_patterns(pattern))
-    return 1 + len(tested) + max(map(_joined, (*inner, *tested)), default=0)
+    # Variables that are bound one after the other are columns of the same table.
+    own = 0 if isinstance(pattern, Extend) else 1
+    return own + len(tested) + max(map(_joined, (*inner, *tested)), default=0)
 
 
 def _expressions(pattern: Pattern) -> Iterator[Expression]:

@@ -53,6 +53,9 @@ _SMALL_BATCHES = {
     "spark.sql.constraintPropagation.enabled": "false",
     # It would compute what is exploded twice: once to see whether there is anything in it.
     "spark.sql.optimizer.excludedRules": _INFER_FILTERS,
+    # A level of a query is resolved and optimised per iteration, and a SELECT may have many.
+    "spark.sql.analyzer.maxIterations": "2000",
+    "spark.sql.optimizer.maxIterations": "2000",
     # A quotient keeps the digits after its point.
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }

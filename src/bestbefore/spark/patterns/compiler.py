@@ -1,11 +1,17 @@
 """Patterns to relations: one case per node."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import assert_never
 
 from bestbefore.query import algebra
 from bestbefore.query.algebra import BGP, Pattern, Variable, expressions_of
-from bestbefore.query.expressions import is_stable, is_volatile
+from bestbefore.query.expressions import (
+    exists_patterns,
+    is_stable,
+    is_volatile,
+    own_variables,
+)
 from bestbefore.spark.columns import SOLUTION, column_of
 from bestbefore.spark.expressions import condition_sql, term_sql
 from bestbefore.spark.patterns.context import Context, Dataset
@@ -103,7 +109,36 @@ def _unidentified(solutions: Solutions) -> Solutions:
 
 
 def _extend(pattern: algebra.Extend, context: Context) -> Solutions:
-    found = _compile(pattern.pattern, context)
+    """The mappings with one more variable each, in as few SELECTs as what they read allows.
+
+    Spark takes a while for every SELECT within another.
+    """
+    chain = [pattern]
+    while isinstance(inner := chain[-1].pattern, algebra.Extend):
+        chain.append(inner)
+    found, beside = _compile(chain[-1].pattern, context), dict[str, str]()
+    for one in reversed(chain):
+        column, read = column_of(one.variable.name), own_variables(one.expression)
+        plain = not is_volatile(one.expression) and not exists_patterns(one.expression)
+        if not plain or any(column_of(variable.name) in beside for variable in read):
+            found, beside = _with_columns(found, beside), {}
+        if not plain or column in found.columns:
+            found = _extend_alone(_with_columns(found, beside), one, context)
+            beside = {}
+        else:
+            _, scope = with_tests(found, (), context)
+            beside[column] = term_sql(one.expression, scope)
+    return _with_columns(found, beside)
+
+
+def _with_columns(found: Solutions, columns: Mapping[str, str]) -> Solutions:
+    if not columns:
+        return found
+    return found.select(found.columns | dict(columns), bound=found.bound)
+
+
+def _extend_alone(found: Solutions, pattern: algebra.Extend, context: Context) -> Solutions:
+    """The mappings with a variable that draws, asks for other mappings, or may be bound before."""
     if is_volatile(pattern.expression):
         # Every mapping draws for itself, in every evaluation.
         found = spread(found).single()
@@ -112,13 +147,12 @@ def _extend(pattern: algebra.Extend, context: Context) -> Solutions:
             found = replace(found, extras=(*found.extras, SOLUTION))
     found, scope = with_tests(found, (pattern.expression,), context)
     column, sql = column_of(pattern.variable.name), term_sql(pattern.expression, scope)
-    columns = found.columns
-    if column not in columns:
-        return found.select(columns | {column: sql}, bound=found.bound)
+    if column not in found.columns:
+        return _with_columns(found, {column: sql})
     # Inside EXISTS an outer mapping may have bound it: then both must agree.
     taken = found.with_column("taken", sql)
     agreed = taken.filter(f"{name(column)} IS NULL OR {name(column)} <=> taken")
-    return agreed.select(columns | {column: f"coalesce({name(column)}, taken)"}, bound=found.bound)
+    return _with_columns(agreed, {column: f"coalesce({name(column)}, taken)"})
 
 
 def _graph(pattern: algebra.Graph, context: Context) -> Solutions:
