@@ -266,9 +266,11 @@ def test_a_redirect_to_another_host_is_not_followed(endpoint, client_of):
 
 def test_an_address_that_is_not_allowed_is_not_connected_to(endpoint, client_of):
     url = endpoint.url.replace("127.0.0.1", "localhost")
-    client = client_of(endpoint=url, allow_addresses=("10.0.0.0/8",), attempts=1)
+    networks = ("10.0.0.0/8",)
+    client = client_of(endpoint=url, allow_addresses=networks, attempts=1, circuit_failures=1)
     fetched = client.fetch([key(1)])
     assert "which is not in allow_addresses" in fetched.failed[key(1)]
+    assert client.circuit == "open"
     assert endpoint.queries == []
     allowed = client_of(endpoint=url, allow_addresses=("127.0.0.0/8", "::1"))
     assert allowed.fetch([key(1)]).failed == {}
