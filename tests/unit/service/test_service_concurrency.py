@@ -114,3 +114,19 @@ def test_a_slot_that_was_granted_to_someone_cancelled_goes_on():
             await first
 
     asyncio.run(scene())
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_slots_are_given_in_the_order_they_were_asked_for(most):
+    slots, order = Slots(AdaptiveLimit(most)), []
+
+    async def enter(number):
+        async with slots:
+            order.append(number)
+            await asyncio.sleep(0)
+
+    async def scene():
+        await asyncio.gather(*map(enter, range(8)))
+
+    asyncio.run(scene())
+    assert order == list(range(8))

@@ -328,6 +328,13 @@ def test_how_the_service_was_found(endpoint, client_of, unused_port):
     assert client_of().fetch([("_:b",)]).state == "ok"
 
 
+def test_a_service_that_replied_in_any_way_was_reached(endpoint, client_of):
+    endpoint.script.extend([endpoint.status(500), endpoint.status(404)])
+    client = client_of(units_per_request=1, connections=1, attempts=1)
+    fetched = client.fetch([key(1), key(2)])
+    assert (fetched.state, fetched.requests) == ("failed", 2)
+
+
 def test_at_the_deadline_what_came_is_kept(endpoint, client_of):
     endpoint.facts = {user(n): [str(n)] for n in range(6)}
     client = client_of(units_per_request=1, connections=2)
@@ -339,6 +346,8 @@ def test_at_the_deadline_what_came_is_kept(endpoint, client_of):
     assert len(fetched.rows) == 1
     assert fetched.failures == ("not back within the deadline of 0.15 s",)
     assert (len(fetched.failed), fetched.requests, fetched.state) == (5, 3, "degraded")
+    # Two were asked for and hung, one came.
+    assert len(fetched.unsent) == 3
     endpoint.script.clear()
     assert client.fetch([key(n) for n in range(6)]).failed == {}
 
@@ -347,6 +356,7 @@ def test_a_deadline_that_is_over_sends_nothing(endpoint, client_of):
     fetched = client_of().fetch([key(1)], deadline_s=0.0)
     assert (fetched.requests, endpoint.queries) == (0, [])
     assert fetched.failures == ("not back within the deadline of 0 s",)
+    assert fetched.unsent == {key(1)}
 
 
 def test_deadlines_that_pass_in_silence_open_the_circuit(endpoint, client_of, moved_time):
