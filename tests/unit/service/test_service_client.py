@@ -1,6 +1,9 @@
 """What the client sends, what it brings back, and what it never exceeds."""
 
+import subprocess
+import sys
 import threading
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -334,6 +337,29 @@ def test_a_deadline_reaches_the_services_that_take_one(endpoint, client_of):
     fetched = fetch_within(client_of(), [key(1)], deadline_s=0.02, requests_allowed=3)
     assert fetched.failures == ("not back within the deadline of 0.02 s",)
     assert fetch_within(client_of(), [key(1)], requests_allowed=0).requests == 0
+
+
+@pytest.mark.parametrize(
+    ("fetch", "told"),
+    [
+        (lambda keys, *, requests_allowed, deadline_s: (requests_allowed, deadline_s), (3, 0.5)),
+        (lambda keys, **more: (more["requests_allowed"], more["deadline_s"]), (3, 0.5)),
+        (lambda keys, *, requests_allowed: (requests_allowed, None), (3, None)),
+    ],
+)
+def test_a_service_is_told_of_the_deadline_if_its_fetch_can_be(fetch, told):
+    service = SimpleNamespace(fetch=fetch)
+    assert fetch_within(service, [key(1)], deadline_s=0.5, requests_allowed=3) == told
+
+
+def test_a_client_that_nobody_closed_does_not_keep_the_process_alive():
+    program = (
+        "import asyncio; from bestbefore.service.loop import LoopThread\n"
+        "print(LoopThread('x').run(lambda: asyncio.sleep(0, 'done')))"
+    )
+    command = [sys.executable, "-c", program]
+    ended = subprocess.run(command, capture_output=True, timeout=30, check=True)
+    assert ended.stdout.split() == [b"done"]
 
 
 def test_a_closed_client_answers_no_more(client_of):

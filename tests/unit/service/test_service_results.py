@@ -391,3 +391,10 @@ def test_a_long_value_is_not_read_over_and_over():
         reader.feed(body[at : at + 1000])
     assert len(reader.close().rows[0][1]) == 1_000_002
     assert len(scans) < 40
+
+
+def test_empty_members_beside_the_results_are_passed_over():
+    bindings = json.dumps([ROW])
+    head = '"head": {"vars": ["user", "count"], "link": []}'
+    body = f'{{"more": {{}}, {head}, "results": {{}}, "results": {{"bindings": {bindings}}}}}'
+    assert read(body).rows == [ENCODED]
