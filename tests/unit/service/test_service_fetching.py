@@ -94,3 +94,10 @@ def test_invalid_rows_are_left_out_of_a_load_and_fill_its_pages(endpoint, client
     loaded = client_of(page_rows=2).load()
     assert (loaded.rows, loaded.invalid) == ((row(1, "a"), row(2, "a")), 1)
     assert "OFFSET 2" in endpoint.queries[1]
+
+
+def test_a_service_that_replied_in_any_way_was_reached(endpoint, client_of):
+    endpoint.script.extend([endpoint.status(500), endpoint.status(404)])
+    client = client_of(units_per_request=1, connections=1, attempts=1)
+    fetched = client.fetch([key(1), key(2)])
+    assert (fetched.state, fetched.requests) == ("failed", 2)

@@ -328,13 +328,6 @@ def test_how_the_service_was_found(endpoint, client_of, unused_port):
     assert client_of().fetch([("_:b",)]).state == "ok"
 
 
-def test_a_service_that_replied_in_any_way_was_reached(endpoint, client_of):
-    endpoint.script.extend([endpoint.status(500), endpoint.status(404)])
-    client = client_of(units_per_request=1, connections=1, attempts=1)
-    fetched = client.fetch([key(1), key(2)])
-    assert (fetched.state, fetched.requests) == ("failed", 2)
-
-
 def test_at_the_deadline_what_came_is_kept(endpoint, client_of):
     endpoint.facts = {user(n): [str(n)] for n in range(6)}
     client = client_of(units_per_request=1, connections=2)
