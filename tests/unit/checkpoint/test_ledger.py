@@ -4,6 +4,8 @@ from hypothesis import strategies as st
 
 from bestbefore.checkpoint import DurableLedger, Journal
 from bestbefore.checkpoint.ledger import close_evaluations
+from bestbefore.errors import StateError
+from bestbefore.limits import Limits, RequestAccount
 from bestbefore.storage import LocalStorage
 from bestbefore.view import view_of
 from tests.outcomes import outcome_of, told
@@ -45,6 +47,16 @@ def test_never_grants_more_than_the_limit_whatever_crashes(attempts, limit):
     for evaluation, total in granted.items():
         assert total <= limit
         assert ledger(storage).spent(evaluation) == total
+
+
+def test_requests_of_all_attempts_count_for_the_limit_of_an_evaluation():
+    storage, requests = Memory(), []
+    for _ in range(6):
+        account = RequestAccount(Limits(requests_per_evaluation=10), units_per_request=1)
+        view = view_of([], ["k"], ["k"])
+        DurableLedger(storage, 0, view, account).reserve(1, 1, limit=100)
+        requests.append(account.allowed)
+    assert requests == [3, 3, 3, 1, 0, 0]
 
 
 def test_what_cannot_be_written_down_is_not_granted():
@@ -94,3 +106,12 @@ def test_the_journal_gives_back_what_was_written(tmp_path):
     assert journal.read(3, 8, again) is None
     journal.forget(3)
     assert journal.batches() == []
+
+
+def test_a_unit_that_the_view_does_not_know_is_named(tmp_path):
+    view = view_of([(A, '"1"'), (B, '"2"'), (C, '"3"')], ["k", "v"], ["k"])
+    journal = Journal(LocalStorage(str(tmp_path)))
+    journal.write(3, outcome_of(view, 900, evicted=[(A,), (B,), (C,)]), view)
+    again = view_of([(A, '"1"'), (C, '"3"')], ["k", "v"], ["k"])
+    with pytest.raises(StateError, match=f"the journal names the unit {B}, which the view does"):
+        journal.of_batch(3, again)
