@@ -239,6 +239,7 @@ def test_xml_of_another_shape_is_not_believed(body, reason):
         (in_tsv([]) + '<http://e/a>\t"x\n', "malformed"),
         (in_tsv([]) + '<http://e/a>\t"\\x"\n', "malformed"),
         (in_tsv([]) + '<http://e/a>\t"\\UFFFFFFFF"\n', "malformed"),
+        (in_tsv([]) + '<http://e/a>\t"\\U00110000"\n', "malformed"),
         (in_tsv([ROW]).encode() + b"\xff\n", "no text in UTF-8"),
     ],
 )
