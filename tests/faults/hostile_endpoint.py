@@ -5,8 +5,8 @@ import gzip
 import json
 from functools import cache
 
+from tests.sparql_results import TSV, XML, in_tsv, in_xml
 from tests.unit.service.conftest import result
-from tests.unit.service.test_service_results import TSV, XML, in_tsv, in_xml
 from tests.unwilling_endpoint import PREDICATES, TROUBLE, UnwillingEndpoint
 
 MOST_ROWS, MOST_BYTES = 200, 100_000

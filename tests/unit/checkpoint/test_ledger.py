@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from bestbefore.checkpoint import DurableLedger, Journal, Reservations
 from bestbefore.checkpoint.ledger import LEDGER_FILE
 from bestbefore.errors import DamagedState
+from bestbefore.limits import Limits, RequestAccount
 from bestbefore.storage import LocalStorage
 from bestbefore.view import view_of
 from tests.outcomes import outcome_of, told
@@ -31,9 +32,11 @@ class Memory:
         self.files.pop(name, None)
 
 
-def ledger(storage):
-    view = view_of([], ["k"], ["k"])
-    return DurableLedger(Reservations(storage), Journal(storage), 0, view)
+def ledger(storage, account=None, reservations=None):
+    view, reservations = view_of([], ["k"], ["k"]), reservations or Reservations(storage)
+    return DurableLedger(
+        reservations, Journal(storage), 0, view, account or RequestAccount(Limits())
+    )
 
 
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 20)), max_size=20), st.integers(0, 15))
@@ -47,6 +50,15 @@ def test_never_grants_more_than_the_limit_whatever_crashes(attempts, limit):
     for evaluation, total in granted.items():
         assert total <= limit
         assert ledger(storage).spent(evaluation) == total
+
+
+def test_requests_of_all_attempts_count_for_the_limit_of_an_evaluation():
+    storage, requests = Memory(), []
+    for _ in range(6):
+        account = RequestAccount(Limits(requests_per_evaluation=10), units_per_request=1)
+        ledger(storage, account).reserve(1, 1, limit=100)
+        requests.append(account.allowed)
+    assert requests == [3, 3, 3, 1, 0, 0]
 
 
 def test_what_cannot_be_written_down_is_not_granted():
@@ -67,9 +79,7 @@ def test_what_is_committed_is_forgotten_and_what_is_under_way_is_not():
     reservations.close(6)
     assert [reservations.of(evaluation).units for evaluation in (4, 5, 6)] == [0, 0, 3]
     # The file is only ever replaced: one that is gone was lost.
-    DurableLedger(reservations, Journal(storage), 0, view_of([], ["k"], ["k"])).reserve(
-        7, 2, limit=5
-    )
+    ledger(storage, reservations=reservations).reserve(7, 2, limit=5)
     again = Reservations(storage)
     assert again.written == 4
     assert [again.of(evaluation).units for evaluation in (4, 5, 6, 7)] == [0, 0, 3, 2]
@@ -83,7 +93,7 @@ def test_a_batch_whose_ledger_was_lost_makes_no_refresh_and_the_next_one_does():
     found = Reservations(storage)
     assert found.written == 9
     found.close(3)
-    repaired = DurableLedger(found, Journal(storage), 0, view_of([], ["k"], ["k"]))
+    repaired = ledger(storage, reservations=found)
     assert repaired.reserve(3, 3, limit=5) == 3
     assert ledger(storage).reserve(3, 3, limit=5) == 2
 
@@ -126,3 +136,12 @@ def test_the_journal_gives_back_what_was_written(tmp_path):
     assert told(journal.read(3, 7, again), again.keys) == told(written, view.keys)
     assert journal.batches() == [3]
     assert journal.read(3, 8, again) is None
+
+
+def test_a_unit_that_the_view_does_not_know_is_named(tmp_path):
+    view = view_of([(A, '"1"'), (B, '"2"'), (C, '"3"')], ["k", "v"], ["k"])
+    journal = Journal(LocalStorage(str(tmp_path)))
+    journal.write(3, outcome_of(view, 900, evicted=[(A,), (B,), (C,)]), view)
+    again = view_of([(A, '"1"'), (C, '"3"')], ["k", "v"], ["k"])
+    with pytest.raises(DamagedState, match=f"the journal names the unit {B}, which the view does"):
+        journal.of_batch(3, again)

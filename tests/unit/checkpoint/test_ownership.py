@@ -2,7 +2,7 @@
 
 import pytest
 
-from bestbefore.checkpoint.ownership import OWNER_FILE, claim, lock_checkpoint, owner_of
+from bestbefore.checkpoint.ownership import OWNER_FILE, Owner, claim, lock_checkpoint, owner_of
 from bestbefore.errors import StateError
 from bestbefore.storage import LocalStorage
 
@@ -65,6 +65,19 @@ def test_a_checkpoint_in_use_is_refused_until_it_is_free(tmp_path, folders):
     with lock_checkpoint(str(tmp_path / "c1")):
         claim(folders, owner(tmp_path, "c1"), begun=True)
     claim(folders, owner(tmp_path, "c2"), begun=False, overwrite=True)
+
+
+def test_a_checkpoint_may_lie_in_folders_that_are_not_there_yet(tmp_path):
+    with lock_checkpoint(str(tmp_path / "a" / "b")):
+        assert (tmp_path / "a" / "b").is_dir()
+
+
+@pytest.mark.parametrize("checkpoint", ["s3a://bucket/c", "gone"])
+def test_who_left_no_lock_is_not_looked_for(tmp_path, folders, checkpoint):
+    before = Owner("run", "http://example.org/q", checkpoint.replace("gone", str(tmp_path / "c1")))
+    claim(folders, before, begun=False)
+    claim(folders, owner(tmp_path, "c2"), begun=False, overwrite=True)
+    assert not (tmp_path / "c1").exists()
 
 
 def test_where_there_are_no_locks_nothing_is_refused():

@@ -49,3 +49,13 @@ def test_what_the_view_does_not_know_is_not_fresh_whatever_is_refreshed(freshnes
     assert lift.enough == (freshness <= lift.at_best)
     if lift.enough:
         assert len(lift.units) == ceil(freshness * (4 + unknown))
+
+
+@pytest.mark.parametrize(("capacity", "found"), [(2, [2]), (3, [2, 3]), (4, [1, 2, 3])])
+def test_where_room_is_short_those_enter_that_most_answers_wait_for(capacity, found):
+    units, window, situation = some([True, False, False, False], budget=3, fill=True)
+    # The one that is held is fresh, and as it is needed FRP does not let it go.
+    units.best_before_ms[0] = 500
+    window = replace(window, mappings=np.array([1, 2, 9, 5]))
+    situation = replace(situation, capacity=capacity)
+    assert elected("MP(CWSJ,WBM,FRP)", units, window, situation) == found

@@ -94,3 +94,18 @@ def test_units_are_learned_of_also_when_others_enter_in_the_same_reply():
     apply_outcome(view, outcome_of(view, 60_000, rows))
     assert view.units.interval_ms[0] > unknown
     assert view.units.interval_ms[1] == unknown
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_what_is_learned_does_not_depend_on_when_the_stream_is(changes):
+    learned = []
+    for begun_ms in (0, 1_750_000_000_000):
+        rates = ChangeRates(0, width_ms=10_000, slide_ms=5_000)
+        view = view_of([(*KEYS[0], '"1"')], ["k", "v"], ["k"], rates=rates)
+        view.begin(begun_ms)
+        for ms in (5_000, 20_000, 21_000):
+            content = [(*KEYS[0], f'"{ms if changes else 1}"')]
+            apply_outcome(view, outcome_of(view, begun_ms + ms, {KEYS[0]: content}))
+            learned.append(int(view.units.interval_ms[0]))
+    assert learned[:3] == learned[3:]
+    assert len(set(learned)) == 3

@@ -1,6 +1,7 @@
 """What the client sends, what it brings back, and what it never exceeds."""
 
 import threading
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import pytest
@@ -334,6 +335,25 @@ def test_a_deadline_reaches_the_services_that_take_one(endpoint, client_of):
     fetched = fetch_within(client_of(), [key(1)], deadline_s=0.02, requests_allowed=3)
     assert fetched.failures == ("not back within the deadline of 0.02 s",)
     assert fetch_within(client_of(), [key(1)], requests_allowed=0).requests == 0
+
+
+@pytest.mark.parametrize(
+    ("fetch", "told"),
+    [
+        (lambda keys, *, requests_allowed, deadline_s: (requests_allowed, deadline_s), (3, 0.5)),
+        (lambda keys, **more: (more["requests_allowed"], more["deadline_s"]), (3, 0.5)),
+        (lambda keys, *, requests_allowed: (requests_allowed, None), (3, None)),
+    ],
+)
+def test_a_service_is_told_of_the_deadline_if_its_fetch_can_be(fetch, told):
+    service = SimpleNamespace(fetch=fetch)
+    assert fetch_within(service, [key(1)], deadline_s=0.5, requests_allowed=3) == told
+
+
+def test_a_client_that_nobody_closed_does_not_keep_the_process_alive(client_of):
+    client_of(endpoint="http://127.0.0.1:9/left-open").fetch([key(1)], deadline_s=1.0)
+    (thread,) = (each for each in threading.enumerate() if each.name.endswith("/left-open"))
+    assert thread.daemon, "the interpreter waits for it"
 
 
 def test_a_closed_client_answers_no_more(client_of):

@@ -114,3 +114,18 @@ def test_a_slot_that_was_granted_to_someone_cancelled_goes_on():
             await first
 
     asyncio.run(scene())
+
+
+def test_a_single_slot_is_given_in_the_order_it_was_asked_for():
+    slots, order = Slots(AdaptiveLimit(1)), []
+
+    async def enter(number):
+        async with slots:
+            order.append(number)
+            await asyncio.sleep(0)
+
+    async def scene():
+        await asyncio.gather(*map(enter, range(8)))
+
+    asyncio.run(scene())
+    assert order == list(range(8))

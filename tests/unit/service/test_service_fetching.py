@@ -94,3 +94,23 @@ def test_invalid_rows_are_left_out_of_a_load_and_fill_its_pages(endpoint, client
     loaded = client_of(page_rows=2).load()
     assert (loaded.rows, loaded.invalid) == ((row(1, "a"), row(2, "a")), 1)
     assert "OFFSET 2" in endpoint.queries[1]
+
+
+def test_a_service_that_replied_in_any_way_was_reached(endpoint, client_of):
+    endpoint.script.extend([endpoint.status(500), endpoint.status(404)])
+    client = client_of(units_per_request=1, connections=1, attempts=1)
+    fetched = client.fetch([key(1), key(2)])
+    assert (fetched.state, fetched.requests) == ("failed", 2)
+
+
+@pytest.mark.parametrize(("status", "sent"), [(404, 3), (400, 5)])
+def test_a_service_that_fails_is_left_alone_and_one_that_refuses_keys_is_not(
+    endpoint, client_of, status, sent
+):
+    client = client_of(units_per_request=1, connections=1)
+    client.fetch([key(0)])
+    endpoint.script.extend([endpoint.status(status)] * 5)
+    fetched = client.fetch([key(n) for n in range(1, 6)])
+    assert (len(fetched.failed), fetched.requests) == (5, sent)
+    left_alone = fetched.failed[key(5)] == "3 queries in a row failed, so no more were sent"
+    assert left_alone == (sent == 3)

@@ -4,7 +4,7 @@ from http import HTTPStatus
 
 import pytest
 
-from bestbefore.service.no_answer import NoAnswerError
+from bestbefore.service.no_answer import NoAnswerError, excerpt
 from bestbefore.service.redirects import STATUSES, next_url
 from bestbefore.service.reply import Reply, failure
 
@@ -31,6 +31,12 @@ def test_the_error_text_of_the_service_is_shown_on_one_tame_line():
     message = str(failure(Reply(400, {}, body)))
     assert message.startswith("HTTP 400 Bad Request: Parse error: line 1 [31m xxx")
     assert len(message) < 300
+
+
+@pytest.mark.parametrize("length", [199, 200, 201, 5_000])
+def test_a_long_text_of_the_service_is_cut_where_it_shows(length):
+    said = excerpt(b"x" * length)
+    assert said == ("x" * length if length <= 200 else "x" * 199 + "…")
 
 
 def test_which_statuses_lead_elsewhere():

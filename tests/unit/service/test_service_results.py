@@ -191,6 +191,7 @@ def test_xml_of_another_shape_is_not_believed(body, reason):
         (in_tsv([]) + '<http://e/a>\t"x\n', "malformed"),
         (in_tsv([]) + '<http://e/a>\t"\\x"\n', "malformed"),
         (in_tsv([]) + '<http://e/a>\t"\\UFFFFFFFF"\n', "malformed"),
+        (in_tsv([]) + '<http://e/a>\t"\\U00110000"\n', "malformed"),
         (in_tsv([ROW]).encode() + b"\xff\n", "no text in UTF-8"),
     ],
 )
@@ -344,3 +345,8 @@ def test_a_long_value_is_not_read_over_and_over():
         reader.feed(body[at : at + 1000])
     assert len(reader.close().rows[0][1]) == 1_000_002
     assert len(scans) < 40
+
+
+def test_empty_members_beside_the_results_are_passed_over():
+    whole = in_json([ROW])
+    assert read(whole.replace('"results"', '"more": {}, "results": {}, "results"')) == read(whole)

@@ -266,9 +266,11 @@ def test_a_redirect_to_another_host_is_not_followed(endpoint, client_of):
 
 def test_an_address_that_is_not_allowed_is_not_connected_to(endpoint, client_of):
     url = endpoint.url.replace("127.0.0.1", "localhost")
-    client = client_of(endpoint=url, allow_addresses=("10.0.0.0/8",), attempts=1)
+    networks = ("10.0.0.0/8",)
+    client = client_of(endpoint=url, allow_addresses=networks, attempts=1, circuit_failures=1)
     fetched = client.fetch([key(1)])
     assert "which is not in allow_addresses" in fetched.failed[key(1)]
+    assert client.circuit == "open"
     assert endpoint.queries == []
     allowed = client_of(endpoint=url, allow_addresses=("127.0.0.0/8", "::1"))
     assert allowed.fetch([key(1)]).failed == {}
@@ -337,6 +339,8 @@ def test_at_the_deadline_what_came_is_kept(endpoint, client_of):
     assert len(fetched.rows) == 1
     assert fetched.failures == ("not back within the deadline of 0.15 s",)
     assert (len(fetched.failed), fetched.requests, fetched.state) == (5, 3, "degraded")
+    # Two were asked for and hung, one came.
+    assert len(fetched.unsent) == 3
     endpoint.script.clear()
     assert client.fetch([key(n) for n in range(6)]).failed == {}
 
@@ -345,6 +349,7 @@ def test_a_deadline_that_is_over_sends_nothing(endpoint, client_of):
     fetched = client_of().fetch([key(1)], deadline_s=0.0)
     assert (fetched.requests, endpoint.queries) == (0, [])
     assert fetched.failures == ("not back within the deadline of 0 s",)
+    assert fetched.unsent == {key(1)}
 
 
 def test_deadlines_that_pass_in_silence_open_the_circuit(endpoint, client_of, moved_time):

@@ -89,3 +89,10 @@ def test_a_wall_clock_that_is_set_changes_no_wait(moved_time, set_ms):
     gate.hold(20)
     asyncio.run(gate.admit())
     assert moved_time.slept == [20.0]
+
+
+def test_a_gate_that_nobody_closed_is_open_whatever_the_clock_shows(moved_time):
+    gate = Gate(1.0, moved_time.clock, moved_time.sleep, steady=lambda: 0)
+    asyncio.run(gate.admit())
+    assert not gate.closed
+    assert moved_time.slept == []

@@ -76,6 +76,16 @@ def test_aggregates_over_fewer_units_than_there_are(function, correct):
     assert tally.union == 3 + tally.wrong
 
 
+@pytest.mark.parametrize("function", ["sum", "count", "avg", "min", "max"])
+def test_an_aggregate_over_no_units_is_no_answer(function):
+    links, _ = link(np.array([0, 0, 1]), np.array([0, 1, 2]), keys=2)
+    window = units_of_links(links, np.arange(2), np.ones(2, dtype=np.int64), np.array([3, 5]))
+    ours, truth = side(None, None, 1), side(4, 4, None)
+    tally = AggregatedComparison(function)(window, ours, truth, FRESH[:3])
+    assert (tally.correct, tally.wrong, tally.missing, tally.union) == (0, 5, 3, 8)
+    assert tally.estimated == 0.25
+
+
 @pytest.mark.parametrize("text", ["", "100", "=5", "> ten", ">", "< nan", "<1 2"])
 def test_what_is_no_condition_is_refused(text):
     with pytest.raises(InputError, match="write for example '>100000'"):

@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bestbefore.simulator.background import (
     changes_between,
@@ -62,6 +64,24 @@ def test_changes_are_found_by_the_first_evaluation_after_them_and_only_the_lates
         for position in range(3)
     ]
     assert found == [[(0, 3)], [(1, 1)], []]
+
+
+ROWS = st.lists(
+    st.tuples(st.integers(0, 40), st.sampled_from("abc"), st.sampled_from("123")), min_size=1
+)
+
+
+@given(ROWS, st.integers(1, 12), st.integers(1, 5))
+def test_an_evaluation_finds_what_changed_since_the_one_before(rows, slide, count):
+    made = background(rows)
+    closings = np.arange(1, count + 1) * slide
+    changes = changes_between(made, closings)
+    before = made.versions(-1)
+    for position, closing in enumerate(closings.tolist()):
+        now = made.versions(closing)
+        found = changes.of(position).tolist()
+        assert found == now[now != before].tolist()
+        before = now
 
 
 @pytest.mark.parametrize(

@@ -61,3 +61,22 @@ def test_the_clauses_count_together_but_not_what_is_in_them():
 )
 def test_what_is_many_but_no_join_of_ours_is_compiled(window, outside):
     assert compiled(window, outside).answers.text
+
+
+def selects(*items):
+    """How many SELECTs are in each other, or beside, for what binds some variables."""
+    return compiled("?u :p ?x", " ".join(f"BIND({item})" for item in items)).rows.text.count(
+        "SELECT"
+    )
+
+
+def test_variables_that_do_not_depend_on_each_other_are_columns_of_one_select():
+    one = selects("?x + 0 AS ?y0")
+    assert selects(*(f"?x + {n} AS ?y{n}" for n in range(150))) == one
+    chain = ["?x + 1 AS ?y0", *(f"?y{n} + 1 AS ?y{n + 1}" for n in range(3))]
+    assert selects(*chain) == one + 3
+    # What reads none of those beside it is computed with them.
+    assert selects(*chain[:2], "?x + 2 AS ?z0", "?x + 3 AS ?z1") == one + 1
+    # What draws, or asks for other mappings, stands alone.
+    assert selects("?x + 1 AS ?y", "RAND() AS ?r", "?x + 2 AS ?z") > one + 1
+    assert selects("?x + 1 AS ?y", "EXISTS { VALUES ?u { :a } } AS ?e", "?x + 2 AS ?z") > one + 1

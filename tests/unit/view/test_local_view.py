@@ -272,6 +272,11 @@ def test_few_holes_among_many_units_are_closed_before_a_snapshot_if_not_at_once(
     assert view.numbers([(f'"{n:04}"',) for n in others]).tolist() == list(range(9_999))
 
 
+def test_no_interval_is_shorter_than_a_millisecond(view):
+    view.set_intervals({(A,): 0, (B,): 1, (C,): 2, ("<http://e/x>",): 3})
+    assert view.units.interval_ms.tolist() == [1, 1, 2]
+
+
 def test_what_a_journal_names_is_applied_whatever_the_view_knows(view):
     x = "<http://e/x>"
     view.begin(5_000)
