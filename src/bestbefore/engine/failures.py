@@ -4,7 +4,7 @@ import errno
 import os
 import re
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -51,9 +51,7 @@ def told(cause: BaseException, job: Job) -> BestbeforeError:
     """What a user is told of a failure of a job."""
     if isinstance(cause, BestbeforeError):
         return cause
-    if isinstance(cause, ConnectionError) or (
-        isinstance(cause, Py4JError) and not isinstance(cause, Py4JJavaError)
-    ):
+    if any(map(_is_of_a_dead_jvm, _with_contexts(cause))):
         # Nobody answers any more: the JVM was killed, or spark-submit ended it.
         return WorkError("Spark has ended; the same command goes on after the last batch")
     text = str(cause) or type(cause).__name__
@@ -65,6 +63,22 @@ def told(cause: BaseException, job: Job) -> BestbeforeError:
         number, file = found
         return _refused(number, os.strerror(number), file, job)
     return WorkError(f"the query stopped: {reason_of(text)}")
+
+
+def _with_contexts(cause: BaseException) -> Iterator[BaseException]:
+    """An error, and those in whose handling it arose: PySpark gives some another name."""
+    seen = list[BaseException]()
+    error: BaseException | None = cause
+    while error is not None and error not in seen:
+        seen.append(error)
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _is_of_a_dead_jvm(error: BaseException) -> bool:
+    if isinstance(error, Py4JError):
+        return not isinstance(error, Py4JJavaError)
+    return isinstance(error, ConnectionError)
 
 
 def _in_java(text: str) -> tuple[int, str | None] | None:

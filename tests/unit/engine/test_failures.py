@@ -75,3 +75,17 @@ def test_what_is_told_already_and_who_does_not_answer(job):
     assert told(known, job) is known
     for gone in (Py4JNetworkError("empty"), ConnectionRefusedError(111, "Connection refused")):
         assert str(told(gone, job)).startswith("Spark has ended; ")
+
+
+def test_a_jvm_that_ended_is_told_whatever_pyspark_makes_of_it(job):
+    def parse():
+        try:
+            raise Py4JNetworkError("Answer from Java side is empty")
+        except Py4JNetworkError as error:
+            raise ValueError("[CANNOT_PARSE_DATATYPE] Unable to parse datatype.") from error
+
+    with pytest.raises(ValueError, match="CANNOT_PARSE") as caught:
+        parse()
+    line = "Spark has ended; the same command goes on after the last batch"
+    assert str(told(caught.value, job)) == line
+    assert str(told(ValueError("[CANNOT_PARSE_DATATYPE]"), job)) != line
