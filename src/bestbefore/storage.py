@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
+_LATELY = 512
+
 
 class Storage(Protocol):
     """A folder of files named by relative paths with `/`; writes replace atomically."""
@@ -85,6 +87,8 @@ class LocalStorage:
         self.root = root
         self._durable = durable
         self._path = local_path(root) or Path(root)
+        # What was written lately: `force` has nothing to do with it.
+        self._written = dict[Path, None]()
 
     def read(self, name: str) -> bytes | None:
         """The content of a file, or None if there is none."""
@@ -112,6 +116,9 @@ class LocalStorage:
         if self._durable:
             for folder in (target.parent, *made):
                 _force(folder)
+            self._written[target] = None
+            if len(self._written) > _LATELY:
+                del self._written[next(iter(self._written))]
 
     def names(self, folder: str) -> list[str]:
         """The names directly in `folder`, sorted, without drafts."""
@@ -129,10 +136,13 @@ class LocalStorage:
             path.unlink(missing_ok=True)
 
     def force(self, name: str) -> None:
-        """Force a file, or the files of a folder, to disk, and their names."""
+        """Force what others wrote to disk, and its names; what was written here is there."""
         path = self._path / name
-        if self._durable and path.exists():
-            for one in (*self._files(name), path, path.parent):
+        if not self._durable or not path.exists():
+            return
+        files = self._files(name)
+        if not all(file in self._written for file in files):
+            for one in (*files, *([path] if path.is_dir() else []), path.parent):
                 _force(one)
 
     def fingerprint(self, name: str) -> str | None:
