@@ -31,7 +31,7 @@ IN_EACH = WIDTH_MS // SLIDE_MS
 
 def run(campaign):
     findings, rng = campaign.findings(), Random(campaign.seed)
-    hostile, server = HostileEndpoint(), ScriptedEndpoint()
+    hostile, server = HostileEndpoint(), ScriptedEndpoint("followers")
     server.facts = {iri(user): [str(user)] for user in range(USERS)}
     with watched(findings):
         for number in range(1, campaign.count + 1):

@@ -17,6 +17,10 @@ class Damage:
     kind: str
     unchecked: bool
 
+    @property
+    def is_deletion(self):
+        return self.kind.startswith("delete")
+
     def __str__(self):
         without = " (and its checksum deleted)" if self.unchecked else ""
         return f"{self.kind} {self.file.parent.name}/{self.file.name}{without}"

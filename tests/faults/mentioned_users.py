@@ -97,6 +97,8 @@ def check_answers(findings, about, answers, windows, ever):
         findings.found("lost", f"{about}: evaluations {lost}", times=len(lost))
     if repeated := {number: count for number, count in times.items() if count > 1}:
         findings.found("repeated", f"{about}: evaluations {repeated}", times=len(repeated))
+    if not any("followers" in row for answer in answers for row in answer["rows"]):
+        findings.found("wrong", f"{about}: no answer has anything of the service")
     for answer in answers:
         number = answer["evaluation"]
         pairs, values = defaultdict(list), defaultdict(lambda: defaultdict(list))

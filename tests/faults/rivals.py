@@ -32,7 +32,7 @@ except StateError:
 
 
 def run(campaign):
-    findings, server = campaign.findings(), ScriptedEndpoint()
+    findings, server = campaign.findings(), ScriptedEndpoint("followers")
     server.facts = {iri(user): [str(user)] for user in range(USERS)}
     for number in range(1, campaign.count + 1):
         folder = campaign.folder / str(number)

@@ -5,6 +5,7 @@ What each of them has at ten points is told; growth over the last third beyond `
 
 import gc
 import os
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
@@ -60,7 +61,7 @@ class QuietEndpoint(ScriptedEndpoint):
 
 
 def run(campaign):
-    findings, server = campaign.findings(), QuietEndpoint()
+    findings, server = campaign.findings(), QuietEndpoint("followers")
     server.facts = {iri(user): [str(user)] for user in range(USERS)}
     stream = mentions(campaign.seed, campaign.count)
     stream.write(campaign.folder / "stream")
@@ -103,7 +104,7 @@ def sizes(spark, checkpoint):
     jvm = spark._jvm
     jvm.System.gc()
     runtime, process = jvm.Runtime.getRuntime(), jvm.ProcessHandle.current().pid()
-    files = [file.stat().st_size for file in _files(checkpoint)]
+    files = _file_sizes(checkpoint)
     return Sizes(
         python_mib=round(_resident(os.getpid()), 1),
         python_threads=_count(os.getpid(), "task"),
@@ -117,9 +118,14 @@ def sizes(spark, checkpoint):
     )
 
 
-def _files(folder):
-    """The files of a folder that is being written: what goes meanwhile is not counted."""
-    return [file for file in folder.rglob("*") if file.is_file() and file.name != "spark.log"]
+def _file_sizes(folder):
+    """The sizes of the files in a folder that is being written: what goes meanwhile is no file."""
+    found = []
+    for root, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                found.append((Path(root) / name).stat().st_size if name != "spark.log" else 0)
+    return found
 
 
 def _resident(process):

@@ -252,6 +252,7 @@ class ServedView:
         self.view.compact()
         for outcome in outcomes:
             state = _after(state, outcome)
+            self.view.refreshes += len(outcome.reply.failed)
         state = replace(state, ledger=self.reservations.written, limits=self.account.written)
         if not self._snapshot_due(batch - state.snapshot_batch):
             return state

@@ -132,6 +132,7 @@ def _replay(view: LocalView, journal: Journal, *, after: int, until: int) -> Non
         if after < batch <= until:
             for outcome in journal.of_batch(batch, view):
                 apply_outcome(view, outcome)
+                view.refreshes += len(outcome.reply.failed)
             view.compact()
 
 

@@ -51,7 +51,7 @@ class LocalView:
     and has its number; where it is another, the rows link join keys with units (M:N).
 
     What an evaluation does costs what it touches; what costs as much as the view is large is put
-    off until as much was touched. `refreshes` counts them since the last snapshot.
+    off until as much was touched. `refreshes` counts those tried since the last snapshot.
     """
 
     def __init__(

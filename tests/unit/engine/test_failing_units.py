@@ -106,3 +106,13 @@ def test_a_journal_that_lost_a_batch_is_not_applied_to_the_wrong_units(rig):
     first.rmdir()
     with pytest.raises(DamagedState, match="names the unit .*, which the view does not know"):
         run.run(random_events(1), batches=BATCHES)
+
+
+def test_a_journal_of_failures_is_replaced_by_a_snapshot_too(rig, monkeypatch):
+    monkeypatch.setattr("bestbefore.engine.served_view._SNAPSHOT_EVERY", 4)
+    rows = [(user(n), integer(n)) for n in range(64)]
+    run = rig("LRU", rows=rows, budget=2)
+    run.service.down |= {(user(n),) for n in range(64)}
+    events = [(time, user(n)) for time in range(1_000, 60_000, 5_000) for n in range(64)]
+    run.run(events, batches=[[number] for number in range(1, 9)])
+    assert run.state.view("bkg").snapshot_batch >= 3

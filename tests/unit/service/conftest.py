@@ -62,9 +62,13 @@ async def query_of(request):
 
 
 class ScriptedEndpoint:
-    """An endpoint that does what `script` says, request by request, and then answers `facts`."""
+    """An endpoint that does what `script` says, request by request, and then answers `facts`.
 
-    def __init__(self):
+    `value` is the variable that it binds beside the user.
+    """
+
+    def __init__(self, value="count"):
+        self.value = value
         self.facts: dict[str, list[str]] = {}
         self.script: deque[Behaviour] = deque()
         self.hold_s = 0.0
@@ -102,7 +106,8 @@ class ScriptedEndpoint:
 
         return behave
 
-    def rows(self, rows, *, variables=("user", "count"), **headers):
+    def rows(self, rows, *, variables=None, **headers):
+        variables = variables or ("user", self.value)
         return self.raw(json.dumps(result(rows, variables=variables)), **headers)
 
     async def hang(self, _request):
@@ -163,7 +168,7 @@ class ScriptedEndpoint:
             users = [user for user in self.facts if not named or user in named]
             return self.rows([(user, value) for user in users for value in self.facts[user]])
         values = self.facts.get(named[0], [])
-        return self.rows([(value,) for value in values], variables=("count",))
+        return self.rows([(value,) for value in values], variables=(self.value,))
 
     def _do(self, work):
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(10)
