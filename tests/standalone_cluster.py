@@ -79,7 +79,8 @@ class StandaloneCluster:
         deadline = time.monotonic() + 60
         while time.monotonic() < deadline:
             address = f"http://{ADDRESS}:{self._page}/json/"
-            with contextlib.suppress(OSError), urllib.request.urlopen(address) as page:
+            # Until the master knows that page, it answers with another, which is no JSON.
+            with contextlib.suppress(OSError, ValueError), urllib.request.urlopen(address) as page:
                 if ready(json.load(page)):
                     return
             time.sleep(0.05)
