@@ -7,11 +7,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from bestbefore.checkpoint.inspection import Mend, RequestFile, inspect
+from bestbefore.checkpoint.inspection import Mend, inspect, request_files
 from bestbefore.checkpoint.repair import repair
 from bestbefore.cli.main import app
 from bestbefore.errors import DamagedState
-from bestbefore.limits.ledger import ledger_name
 from bestbefore.sealed import seal
 from bestbefore.storage import LocalStorage
 
@@ -71,8 +70,7 @@ def storage(job):
 
 
 def ledgers(job):
-    (service,) = job.services
-    return [RequestFile(service.name, storage(job), ledger_name(service.address))]
+    return request_files(job, lambda _: storage(job))
 
 
 def tree(folder):

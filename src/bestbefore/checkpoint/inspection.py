@@ -19,6 +19,8 @@ from bestbefore.checkpoint.relied_on import (
 from bestbefore.checkpoint.spark_log import fault_in, files_until
 from bestbefore.checkpoint.state import Commits, State
 from bestbefore.errors import DamagedState
+from bestbefore.job.job import Job, ServiceSettings
+from bestbefore.limits.ledger import ledger_name
 from bestbefore.limits.ledger_file import read_usage
 from bestbefore.storage import Storage, StorageFolder, agree
 
@@ -70,6 +72,15 @@ class RequestFile:
     def file(self) -> str:
         """What a message calls it."""
         return f"{self.storage.root}/{self.name}"
+
+
+def request_files(job: Job, folder_of: Callable[[ServiceSettings], Storage]) -> list[RequestFile]:
+    """Where the requests to a job's services are counted, for those that have limits."""
+    return [
+        RequestFile(one.name, folder_of(one), ledger_name(one.address))
+        for one in job.services
+        if one.limits.lasting
+    ]
 
 
 def check(storage: Storage) -> None:

@@ -5,14 +5,13 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bestbefore.checkpoint.inspection import Damage, Mend, RequestFile, inspect
+from bestbefore.checkpoint.inspection import Damage, Mend, RequestFile, inspect, request_files
 from bestbefore.checkpoint.ownership import lock_checkpoint
 from bestbefore.checkpoint.repair import repair
 from bestbefore.checkpoint.state import Commits
 from bestbefore.errors import DamagedState, InputError
 from bestbefore.job import load_job
 from bestbefore.job.job import Job
-from bestbefore.limits.ledger import ledger_name
 from bestbefore.storage import LocalStorage, Storage, local_path
 
 
@@ -64,15 +63,9 @@ def _summary(storage: Storage) -> str:
 def _opened(job: Job) -> tuple[Storage, Sequence[RequestFile]]:
     """The checkpoint of a job, and the ledgers of what its services were asked."""
     storage = _local("checkpoint.path", job.checkpoint)
-    ledgers = [
-        RequestFile(
-            one.name,
-            _local("limits.ledger", one.ledger) if one.ledger else storage,
-            ledger_name(one.address),
-        )
-        for one in job.services
-        if one.limits.lasting
-    ]
+    ledgers = request_files(
+        job, lambda one: _local("limits.ledger", one.ledger) if one.ledger else storage
+    )
     return storage, ledgers
 
 

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from pyspark.sql import SparkSession
 
 from bestbefore.checkpoint.changed_job import ANEW, settings_of, take_over
-from bestbefore.checkpoint.inspection import RequestFile, check, check_ledgers
+from bestbefore.checkpoint.inspection import check, check_ledgers, request_files
 from bestbefore.checkpoint.state import Commits, State
 from bestbefore.job.job import Job, ServiceSettings
-from bestbefore.limits.ledger import ledger_name
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.storage import Storage
 
@@ -33,20 +32,11 @@ def find_state(spark: SparkSession, job: Job, storage: Storage) -> Found:
     check(storage)
     state, settings = Commits(storage).latest(job), settings_of(job)
     found = Found(replace(state, settings=settings), take_over(state, settings, storage.root))
-    files = request_files(spark, job, storage)
+    files = request_files(job, lambda service: ledger_folder(spark, service, storage))
     check_ledgers(
         storage, state, [one for one in files if ANEW not in found.changed_of(one.service)]
     )
     return found
-
-
-def request_files(spark: SparkSession, job: Job, storage: Storage) -> list[RequestFile]:
-    """The ledgers of the requests to a job's services."""
-    return [
-        RequestFile(one.name, ledger_folder(spark, one, storage), ledger_name(one.address))
-        for one in job.services
-        if one.limits.lasting
-    ]
 
 
 def ledger_folder(spark: SparkSession, service: ServiceSettings, storage: Storage) -> Storage:
