@@ -31,6 +31,7 @@ TROUBLE = {
     "redirect": 4,
 }
 CALM = {"answer": 1}
+_TICK_S, _STALL_S = 0.01, 0.04
 
 
 def iri(number):
@@ -73,9 +74,22 @@ class UnwillingEndpoint(ScriptedEndpoint):
         self.reset()
         self.rng, self.trouble, self.now_ms = Random(seed), trouble, now_ms
         self.arrivals, self.evaluation, self.storm = [], 0, 0
+        self.stalls = 0
+        self._loop.call_soon_threadsafe(self._tick, monotonic())
         self.forgotten = frozenset()
         self.units = defaultdict(Unit)
         self.known = [(name, iri(number)) for name in PREDICATES for number in range(users)]
+
+    def _tick(self, before):
+        """Count how often this endpoint itself was kept from working, by whatever else runs."""
+        now, of_this_world = monotonic(), self.arrivals
+        self.stalls += now - before > _STALL_S
+
+        def again():
+            if self.arrivals is of_this_world:
+                self._tick(now)
+
+        self._loop.call_later(_TICK_S, again)
 
     def calm(self):
         self.trouble, self.storm = CALM, 0
