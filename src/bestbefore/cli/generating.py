@@ -27,9 +27,9 @@ def generate(
     if out is None:
         raise InputError("name the folder for the traces: --out FOLDER")
     parameters = read_parameters(name, settings)
-    _check_folder(out, force=force)
+    check_folder(out, force=force)
     traces = make_traces(name, seed, **parameters)
-    _remove_traces(out)
+    remove_traces(out)
     for path in write_traces(traces, out):
         console.print(f"wrote {path}: {_rows(traces, path.name)} rows")
     sys.stdout.write(f"{out}\n")
@@ -50,7 +50,8 @@ def _present(folder: Path) -> list[Path]:
     return [path for name in TRACE_FILES if (path := folder / name).exists()]
 
 
-def _check_folder(folder: Path, *, force: bool) -> None:
+def check_folder(folder: Path, *, force: bool) -> None:
+    """Refuse a folder that holds traces, unless they may be overwritten."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file; name a folder with --out")
     if (present := _present(folder)) and not force:
@@ -59,7 +60,7 @@ def _check_folder(folder: Path, *, force: bool) -> None:
         )
 
 
-def _remove_traces(folder: Path) -> None:
+def remove_traces(folder: Path) -> None:
     """Leave nothing of earlier traces, which may have had links where the new ones have none."""
     for path in _present(folder):
         try:

@@ -49,13 +49,36 @@ def guarded(command: Callable[[], object]) -> int:
     return 0
 
 
+_JOB = Annotated[Path, typer.Argument(help="The job file (TOML).")]
+_FOLLOW = Annotated[
+    bool, typer.Option("--follow", help="Keep waiting for more of the stream, until Ctrl-C.")
+]
+_QUIET = Annotated[bool, typer.Option("--quiet", help="No line per evaluation.")]
+_LOG_FORMAT = Annotated[
+    str, typer.Option(help="What the lines on stderr are.", metavar="text|json")
+]
+_LOG_LEVEL = Annotated[
+    str, typer.Option(help="The least of them that is shown.", metavar="|".join(LEVELS))
+]
+_MASTER = Annotated[
+    str | None,
+    typer.Option(
+        help="The Spark master; spark-submit names it itself.",
+        metavar="URL",
+        show_default="local[*]",
+    ),
+]
+_CONF = Annotated[
+    list[str] | None,
+    typer.Option("--conf", help="A setting of Spark; repeatable.", metavar="NAME=VALUE"),
+]
+
+
 @app.command()
 def run(  # noqa: PLR0913 - one argument per option
-    job: Annotated[Path, typer.Argument(help="The job file (TOML).")],
+    job: _JOB,
     *,
-    follow: Annotated[
-        bool, typer.Option("--follow", help="Keep waiting for more of the stream, until Ctrl-C.")
-    ] = False,
+    follow: _FOLLOW = False,
     until_end: Annotated[
         bool,
         typer.Option(
@@ -73,25 +96,11 @@ def run(  # noqa: PLR0913 - one argument per option
             "--strict", help="End with exit code 1 if refreshes failed or an alert was raised."
         ),
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No line per evaluation.")] = False,
-    log_format: Annotated[
-        str, typer.Option(help="What the lines on stderr are.", metavar="text|json")
-    ] = "text",
-    log_level: Annotated[
-        str, typer.Option(help="The least of them that is shown.", metavar="|".join(LEVELS))
-    ] = "info",
-    master: Annotated[
-        str | None,
-        typer.Option(
-            help="The Spark master; spark-submit names it itself.",
-            metavar="URL",
-            show_default="local[*]",
-        ),
-    ] = None,
-    conf: Annotated[
-        list[str] | None,
-        typer.Option("--conf", help="A setting of Spark; repeatable.", metavar="NAME=VALUE"),
-    ] = None,
+    quiet: _QUIET = False,
+    log_format: _LOG_FORMAT = "text",
+    log_level: _LOG_LEVEL = "info",
+    master: _MASTER = None,
+    conf: _CONF = None,
 ) -> None:
     """Run a job; after a stop or a crash, the same command goes on where it stood."""
     from bestbefore.cli.running import (  # noqa: PLC0415 - pyspark takes a second to import
@@ -111,6 +120,50 @@ def run(  # noqa: PLR0913 - one argument per option
         conf=tuple(conf or ()),
     )
     run_job(job, options)
+
+
+@app.command()
+def record(  # noqa: PLR0913 - one argument per option
+    job: _JOB,
+    *,
+    lasting: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            help="How long, such as 1h; a stream that is not followed may end before.",
+            metavar="DURATION",
+            show_default="until Ctrl-C or the end of the stream",
+        ),
+    ] = None,
+    follow: _FOLLOW = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            help="The folder for the traces.",
+            metavar="FOLDER",
+            show_default="JOB-traces, beside the job file",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing traces.")] = False,
+    quiet: _QUIET = False,
+    log_format: _LOG_FORMAT = "text",
+    log_level: _LOG_LEVEL = "info",
+    master: _MASTER = None,
+    conf: _CONF = None,
+) -> None:
+    """Record traces for `simulate`: a job's stream, and its service polled within the limits."""
+    from bestbefore.cli.recording import record_job  # noqa: PLC0415
+    from bestbefore.cli.running import RunOptions  # noqa: PLC0415
+
+    options = RunOptions(
+        follow=follow,
+        quiet=quiet,
+        log_format=log_format,
+        log_level=log_level,
+        master=master,
+        conf=tuple(conf or ()),
+    )
+    record_job(job, options, lasting=lasting, out=out, force=force)
 
 
 @app.command()
@@ -245,7 +298,6 @@ checkpoints = typer.Typer(
     help="Check what a job's checkpoint holds, or repair it.", no_args_is_help=True
 )
 app.add_typer(checkpoints, name="checkpoint")
-_JOB = Annotated[Path, typer.Argument(help="The job file (TOML).")]
 
 
 @checkpoints.command()

@@ -2,7 +2,6 @@
 
 import signal
 import tempfile
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -10,6 +9,7 @@ from types import FrameType
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from bestbefore.cli.logs import log, set_up_log
 from bestbefore.cli.tally import Tally
@@ -29,7 +29,7 @@ from bestbefore.spark.session import (
     open_session,
 )
 from bestbefore.storage import local_path
-from bestbefore.time import format_duration, format_instant
+from bestbefore.time import format_duration, format_instant, monotonic_ms
 
 _FOLLOW_TRIGGER = "1s"
 _STEP_S = 0.5
@@ -54,16 +54,16 @@ class RunOptions:
 def run_job(path: Path, options: RunOptions) -> None:
     """Run a job until its stream ends, or to follow it until Ctrl-C."""
     set_up_log(options.log_format, options.log_level)
-    master, settings = _read_spark_options(options.master, options.conf)
-    job = _with_mode(load_job(path), options)
+    master, settings = read_spark_options(options)
+    job = with_mode(load_job(path), options)
     set_up_log(options.log_format, options.log_level, query=job.query.name)
-    _check(job, path)
-    log.info("starting Spark …")
-    spark = open_session(master=master, conf=settings, log=_spark_log(job))
-    # PySpark's own handler would abort the batch that runs.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    if not is_local(str(spark.sparkContext.master)):
-        _notice_local_folders(job)
+    check_input(job, path)
+    check_output(job)
+    for service in job.services:
+        means = f"{service.policy.name}, {service.budget} refreshes per evaluation"
+        log.info("%s", means, extra={"service": service.name})
+        _notice_intervals(service)
+    spark = start_spark(job, master, settings)
     tally = Tally()
 
     def heard(record: Quality) -> None:
@@ -73,7 +73,7 @@ def run_job(path: Path, options: RunOptions) -> None:
 
     try:
         running = Engine(spark).start(job, on_quality=heard, overwrite=options.overwrite)
-        _wait(running)
+        wait_for(running)
         summarise(running, tally)
         spark.stop()
     except (Py4JError, PySparkException, OSError) as error:
@@ -82,7 +82,7 @@ def run_job(path: Path, options: RunOptions) -> None:
         raise WorkError(f"--strict: {'; '.join(tally.troubles)}")
 
 
-def _with_mode(job: Job, options: RunOptions) -> Job:
+def with_mode(job: Job, options: RunOptions) -> Job:
     """The job as the command line wants it to end."""
     if options.follow and options.until_end:
         raise InputError("--follow waits for more, --until-end ends: give one of them")
@@ -93,24 +93,30 @@ def _with_mode(job: Job, options: RunOptions) -> Job:
     return job
 
 
-def _check(job: Job, path: Path) -> None:
-    """Refuse what can be known to be wrong before Spark is started, and say what is assumed."""
+def check_input(job: Job, path: Path) -> None:
+    """Refuse what can be known to be wrong before Spark is started, and warn of the rest."""
     for stream in job.streams:
         if stream.source is not None:
             stream.source.check()
-    check_output(job)
     for warning in find_warnings(job.query):
         log.warning("%s: %s", path, warning)
-    for service in job.services:
-        means = f"{service.policy.name}, {service.budget} refreshes per evaluation"
-        log.info("%s", means, extra={"service": service.name})
-        _notice_intervals(service)
 
 
-def _read_spark_options(master: str | None, conf: Iterable[str]) -> tuple[str, dict[str, str]]:
+def start_spark(job: Job, master: str, settings: dict[str, str]) -> SparkSession:
+    """A session for a job, in which Ctrl-C is heard of here."""
+    log.info("starting Spark …")
+    spark = open_session(master=master, conf=settings, log=_spark_log(job))
+    # PySpark's own handler would abort the batch that runs.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    if not is_local(str(spark.sparkContext.master)):
+        _notice_local_folders(job)
+    return spark
+
+
+def read_spark_options(options: RunOptions) -> tuple[str, dict[str, str]]:
     """The master and the settings that the command line names, checked."""
-    settings = {}
-    for text in conf:
+    master, settings = options.master, {}
+    for text in options.conf:
         name, sign, value = text.partition("=")
         if not (name and sign):
             raise InputError(f"--conf {text!r}: write NAME=VALUE, as spark.executor.memory=2g")
@@ -149,12 +155,12 @@ def _notice_intervals(service: ServiceSettings) -> None:
         )
 
 
-def _wait(running: RunningQuery) -> None:
+def wait_for(running: RunningQuery, lasting_ms: int | None = None) -> None:
     """Wait for the end of the stream, or for Ctrl-C or SIGTERM and then the end of the batch.
 
-    A second signal ends the process at once, as a crash would.
+    A second signal ends the process at once, as a crash would. It also ends after so long.
     """
-    stopped = Event()
+    stopped, begun_ms = Event(), monotonic_ms()
 
     def stop(_: int, __: FrameType | None) -> None:
         stopped.set()
@@ -164,7 +170,8 @@ def _wait(running: RunningQuery) -> None:
     for number in _ENDING:
         signal.signal(number, stop)
     while not running.wait(_STEP_S):
-        if stopped.is_set():
+        late = lasting_ms is not None and monotonic_ms() - begun_ms >= lasting_ms
+        if late or stopped.is_set():
             log.info("stopping after the batch that runs …")
             running.stop()
             return

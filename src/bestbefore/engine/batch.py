@@ -17,6 +17,7 @@ from bestbefore.checkpoint.state import State, batch_name
 from bestbefore.engine.alerts import AlertListener
 from bestbefore.engine.answering import Answering, Outcomes
 from bestbefore.engine.quality import Quality
+from bestbefore.engine.recording import Recorder
 from bestbefore.engine.schedule import (
     advanced,
     due_evaluations,
@@ -44,7 +45,7 @@ class BatchProcessor:
 
     `spark` is the session in which answers are made, `found` the state to go on from. `heard`
     tells when a stream last brought an element, by its IRI; `told` has the quality records of the
-    latest batches, by Spark's numbers.
+    latest batches, by Spark's numbers. A `recorder` writes down what evaluations see and get.
     """
 
     job: Job
@@ -56,6 +57,7 @@ class BatchProcessor:
     on_alert: AlertListener
     clock: Clock
     found: State
+    recorder: Recorder | None = None
     heard: dict[str, int] = field(default_factory=dict)
     told: dict[int, list[Quality]] = field(default_factory=dict)
     _at_hand: dict[str, Elements] = field(default_factory=dict)
@@ -63,6 +65,8 @@ class BatchProcessor:
 
     def __post_init__(self) -> None:
         self._history = History(self.storage, self.found)
+        if self.recorder is not None:
+            self.recorder.begin(self.answering.served[0].view)
 
     @property
     def state(self) -> State:
@@ -121,6 +125,9 @@ class BatchProcessor:
             records, outcomes = self.answering.answer(
                 self.spark, buffer, due, state=state, few=few, started_s=started
             )
+            if self.recorder is not None:
+                view = self.answering.served[0].view
+                self.recorder.record(self.spark, buffer, due, view=view, outcomes=outcomes[0])
             state = self._settled(state, due, records, outcomes)
             seconds = monotonic_s() - started
             records = _completed(records, state, due, seconds=seconds, live=self.job.is_live)

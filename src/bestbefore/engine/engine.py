@@ -24,6 +24,7 @@ from bestbefore.engine.failures import told
 from bestbefore.engine.found_state import Found, find_state, ledger_folder
 from bestbefore.engine.heartbeat import start_heartbeat
 from bestbefore.engine.progress import OnProgress, listen
+from bestbefore.engine.recording import Recorder
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, check_output, output_folders, sink_of
 from bestbefore.engine.view_start import service_pattern
@@ -201,7 +202,7 @@ class Engine:
 
     `services` replace those of the job by their names, `sink` the job's sink, `streams` names
     streaming DataFrames for streams that are no folders, `on_quality` hears of every evaluation,
-    `on_alert` of promises that one does not keep.
+    `on_alert` of promises that one does not keep. A `recorder` is for a polling job.
     """
 
     spark: SparkSession
@@ -217,6 +218,7 @@ class Engine:
         on_quality: QualityListener | None = None,
         on_alert: AlertListener | None = None,
         overwrite: bool = False,
+        recorder: Recorder | None = None,
     ) -> RunningQuery:
         """Start a job, or go on with it where its checkpoint stands.
 
@@ -264,6 +266,7 @@ class Engine:
                     views={view.job.name: view.opened for view in served},
                     run=owner.run,
                 ),
+                recorder=recorder,
             )
             _resume(processor)
             return self._run(job, rows, _Batches(processor, opened))

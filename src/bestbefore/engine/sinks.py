@@ -167,6 +167,17 @@ class JsonFolder:
         )
 
 
+class Nowhere:
+    """A sink of answers that nobody wants."""
+
+    def __call__(self, answers: DataFrame, _: int) -> None:
+        """Let Spark make the answers, for their figures."""
+        answers.write.format("noop").mode("overwrite").save()
+
+    def write_lines(self, lines: Sequence[str], batch: int) -> None:
+        """Do without."""
+
+
 class StandardOutput:
     """One line per evaluation, for people and pipes."""
 

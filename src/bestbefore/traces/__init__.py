@@ -2,8 +2,14 @@
 
 from bestbefore.traces.columns import BackgroundTrace, Links, StreamTrace, Traces
 from bestbefore.traces.files import (
+    BACKGROUND,
+    LINKS,
+    STREAM,
     TRACE_FILES,
     Notice,
+    add_rows,
+    begin_traces,
+    order_traces,
     read_background,
     read_links,
     read_stream,
@@ -13,12 +19,18 @@ from bestbefore.traces.files import (
 from bestbefore.traces.intervals import read_intervals, read_key_intervals
 
 __all__ = [
+    "BACKGROUND",
+    "LINKS",
+    "STREAM",
     "TRACE_FILES",
     "BackgroundTrace",
     "Links",
     "Notice",
     "StreamTrace",
     "Traces",
+    "add_rows",
+    "begin_traces",
+    "order_traces",
     "read_background",
     "read_intervals",
     "read_key_intervals",

@@ -1,9 +1,13 @@
 """Traces as CSV files: written into a folder, and read, checked, ordered by time, each row once."""
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +24,7 @@ Notice = Callable[[str], object]
 STREAM, BACKGROUND, LINKS, INTERVALS = "stream.csv", "background.csv", "links.csv", "intervals.csv"
 TRACE_FILES = (STREAM, BACKGROUND, LINKS, INTERVALS)
 
+_ENDING = "\r\n"
 _STREAM = Layout("the stream trace", (TIME, KEY), more=True, timed=True)
 _BACKGROUND = Layout("the background trace", (TIME, KEY, "value"), timed=True)
 _LINKS = Layout("the file of links", ("join_key", "unit"))
@@ -109,12 +114,47 @@ def write_traces(traces: Traces, folder: str | Path) -> tuple[Path, ...]:
     Files of the same names are overwritten.
     """
     folder = Path(folder)
-    try:
+    with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        return tuple(_write(folder / name, header, rows) for name, header, rows in _files(traces))
+        return tuple(
+            _write(folder / name, chain([header], rows)) for name, header, rows in _files(traces)
+        )
+
+
+def begin_traces(folder: Path, *, events: bool, links: bool) -> None:
+    """Write trace files without a row, for `add_rows`, into a folder."""
+    event = ("event",) if events else ()
+    headers = {STREAM: (*_STREAM.columns, *event), BACKGROUND: _BACKGROUND.columns}
+    with _writing(folder):
+        for name, header in (headers | ({LINKS: _LINKS.columns} if links else {})).items():
+            _write(folder / name, [header])
+
+
+def add_rows(path: Path, rows: Iterable[Sequence[Any]]) -> None:
+    """Add rows to a trace file, which holds whole rows before and after."""
+    with _writing(path):
+        _write(path, rows, mode="a")
+
+
+def order_traces(folder: Path, *, links: bool) -> Traces:
+    """Put the rows of trace files in order of time, each file at once; return what they hold."""
+    traces = read_traces(
+        folder / STREAM, folder / BACKGROUND, links=folder / LINKS if links else None
+    )
+    with _writing(folder), TemporaryDirectory(dir=folder) as drafts:
+        for draft in write_traces(traces, drafts):
+            draft.replace(folder / draft.name)
+    return traces
+
+
+@contextmanager
+def _writing(target: Path) -> Iterator[None]:
+    """Say in one line why traces cannot be written."""
+    try:
+        yield
     except OSError as error:
-        target = error.filename or folder
-        raise WorkError(f"the traces cannot be written to {target}: {error.strerror}") from None
+        file = error.filename or target
+        raise WorkError(f"the traces cannot be written to {file}: {error.strerror}") from None
 
 
 def _files(traces: Traces) -> Iterable[tuple[str, Sequence[str], Iterable[Sequence[Any]]]]:
@@ -142,9 +182,21 @@ def _event_columns(stream: StreamTrace) -> dict[str, Sequence[str] | Texts]:
     return {f"event_{number}": column for number, column in enumerate(columns, start=1)}
 
 
-def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(header)
-        writer.writerows(rows)
+def _write(path: Path, rows: Iterable[Sequence[Any]], *, mode: str = "w") -> Path:
+    with path.open(mode, newline="", encoding="utf-8") as file:
+        csv.writer(_Lines(file), lineterminator=_ENDING).writerows(rows)
     return path
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """A file that ends its lines as Unix does.
+
+    A writer quotes the characters of its own line ending and no other: told this longer one, it
+    also quotes a value with a carriage return.
+    """
+
+    file: IO[str]
+
+    def write(self, line: str) -> None:
+        self.file.write(line.removesuffix(_ENDING) + "\n")
