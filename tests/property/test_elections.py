@@ -152,6 +152,7 @@ def any_wbm(case, pool):
 SCORES = {
     "RND": lambda case, pool: [0.0] * len(pool),
     "LRU": lru,
+    "TTL(ttl=4s)": lambda case, pool: [age if age >= 4_000 else NEVER for age in lru(case, pool)],
     "WBM": wbm,
     "WBM(fill=true)": lambda case, pool: wbm(case, pool, fill=True),
     "WBM*": true_wbm,

@@ -1,12 +1,13 @@
-"""The baselines of acqua: at random, and by the last refresh."""
+"""Baselines: acqua's, at random and by the last refresh, and what caches do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from bestbefore.arrays import Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.rankers.ranker import rankers
+from bestbefore.maintenance.rankers.ranker import only, rankers
+from bestbefore.time import Milliseconds
 
 
 @rankers.register("RND")
@@ -27,3 +28,20 @@ class LeastRecentlyRefreshed:
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """The age of the last refresh."""
         return (moment.t_ms - candidates.refreshed_ms).astype(np.float64)
+
+
+@rankers.register("TTL")
+@dataclass(frozen=True)
+class TimeToLive:
+    """The candidates whose last refresh is at least `ttl` ago, the oldest first, as caches do.
+
+    What is younger is never refreshed, so budget may stay unspent; that it is needed, or how often,
+    postpones nothing.
+    """
+
+    ttl: Milliseconds = field(metadata={"example": "10m"})
+
+    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
+        """The age of the last refresh, if it is as long as the time to live."""
+        age = LeastRecentlyRefreshed().score(candidates, moment)
+        return only(age >= self.ttl, age)
