@@ -36,6 +36,9 @@ class Knows:
     def next_change_ms(self, units):
         return self.changes_ms[units]
 
+    def scheduled(self, units):
+        return self.is_stale[units]
+
 
 def some_units(size: int, seed: int) -> Units:
     rng = np.random.default_rng(seed)

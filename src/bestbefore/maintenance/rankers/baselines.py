@@ -1,12 +1,13 @@
-"""Baselines: acqua's, at random and by the last refresh, and what caches do."""
+"""What others are measured by: acqua's baselines, what caches do, and the bound."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
 from bestbefore.arrays import Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.rankers.ranker import only, rankers
+from bestbefore.maintenance.rankers.ranker import Need, only, rankers
 from bestbefore.time import Milliseconds
 
 
@@ -45,3 +46,18 @@ class TimeToLive:
         """The age of the last refresh, if it is as long as the time to live."""
         age = LeastRecentlyRefreshed().score(candidates, moment)
         return only(age >= self.ttl, age)
+
+
+@rankers.register("BOUND")
+@dataclass(frozen=True)
+class OfflineSchedule:
+    """What a schedule made with all arrivals and the true change rates refreshes now.
+
+    It knows of the changes themselves no more than a policy can: it is what there is to be won.
+    """
+
+    needs: ClassVar[frozenset[Need]] = frozenset({Need.FUTURE})
+
+    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:  # noqa: ARG002
+        """The same for all that are scheduled now, of which there are no more than γ."""
+        return only(candidates.scheduled, np.zeros(len(candidates)))
