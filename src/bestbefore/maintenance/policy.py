@@ -36,6 +36,11 @@ class Policy:
         """Whether it needs someone who knows what nobody can know."""
         return not self.needs.isdisjoint({Need.ORACLE, Need.FUTURE})
 
+    @property
+    def simulator_only(self) -> bool:
+        """Whether it needs what only a simulation has; all that a query can give is a FILTER."""
+        return not self.needs <= {Need.FILTER}
+
     def check(self) -> None:
         """Refuse a combination that makes no sense in itself."""
         if self.flexible and not scores(self.ranker):
