@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from bestbefore.errors import InputError
-from bestbefore.time import parse_duration_ms
+from bestbefore.time import Milliseconds, format_duration, parse_duration_ms
 
 Value = bool | int | float | str
 
@@ -22,6 +22,7 @@ _WANTED: Mapping[object, str] = {
     int: "a whole number",
     float: "a number",
     str: "a text",
+    Milliseconds: "a duration such as 90s or 10m",
 }
 
 
@@ -59,6 +60,8 @@ class Parameter:
             return text
         if self.kind is bool and text.lower() in _BOOLEANS:
             return _BOOLEANS[text.lower()]
+        if self.kind is Milliseconds:
+            return parse_duration_ms(text)
         if self._is_duration and not text.lstrip("+-").isdecimal():
             return parse_duration_ms(text)
         if self.kind is int or self.kind is float or self.kind is str:
@@ -71,7 +74,12 @@ class Parameter:
             return value in get_args(self.kind)
         if isinstance(value, bool):
             return self.kind is bool
-        kinds: Mapping[object, type] = {int: Integral, float: Real, str: str}
+        kinds: Mapping[object, type] = {
+            int: Integral,
+            Milliseconds: Integral,
+            float: Real,
+            str: str,
+        }
         return self.kind in kinds and isinstance(value, kinds[self.kind])
 
     @property
@@ -79,16 +87,17 @@ class Parameter:
         return self.kind is int and self.name.endswith("_ms")
 
 
-def parameters_of(kind: type) -> dict[str, Parameter]:
+def parameters_of(plug_in: type) -> dict[str, Parameter]:
     """The parameters of a plug-in by name, in the order of their definition."""
-    types = get_type_hints(kind)
+    types = get_type_hints(plug_in)
     found = {}
-    for field in fields(kind):
+    for field in fields(plug_in):
         default: object = field.default
         if field.default_factory is not MISSING:
             default = field.default_factory()
-        example = field.metadata.get("example", "…" if default is MISSING else _written(default))
-        found[field.name] = Parameter(field.name, types[field.name], default, example)
+        name, kind = field.name, types[field.name]
+        example = "…" if default is MISSING else _written(default, kind)
+        found[name] = Parameter(name, kind, default, field.metadata.get("example", example))
     return found
 
 
@@ -134,7 +143,9 @@ def _refusal(owner: str, parameter: Parameter, value: object) -> InputError:
     return InputError(f"{owner}: {parameter.name} = {value!r}; it must be {parameter.wanted}")
 
 
-def _written(value: Any) -> str:  # noqa: ANN401 - a default of any type
+def _written(value: Any, kind: object) -> str:  # noqa: ANN401 - a default of any type
+    if kind is Milliseconds:
+        return format_duration(value)
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

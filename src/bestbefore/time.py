@@ -7,10 +7,14 @@ import re
 import time as _time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import NewType
 
 from bestbefore.errors import InputError, excerpt
 
 Clock = Callable[[], int]
+
+Milliseconds = NewType("Milliseconds", int)
+"""A duration whose name does not say `_ms`; as text it is written with its unit."""
 
 LONGEST_MS = 10**15
 """Longer than history, and still exact when it is counted in floating point."""

@@ -48,6 +48,9 @@ class Case:
     def next_change_ms(self, units):
         return self.changes_ms[units]
 
+    def scheduled(self, units):
+        return self.is_stale[units]
+
 
 def a_case(seed, size, moment, *, linked):
     """Units whose columns have few distinct values, some of them missing or waiting."""
@@ -152,6 +155,8 @@ def any_wbm(case, pool):
 SCORES = {
     "RND": lambda case, pool: [0.0] * len(pool),
     "LRU": lru,
+    "TTL(ttl=4s)": lambda case, pool: [age if age >= 4_000 else NEVER for age in lru(case, pool)],
+    "BOUND": lambda case, pool: [0.0 if case.is_stale[unit] else NEVER for unit in pool],
     "WBM": wbm,
     "WBM(fill=true)": lambda case, pool: wbm(case, pool, fill=True),
     "WBM*": true_wbm,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -131,7 +132,9 @@ def test_a_ranker_of_an_installed_package_is_simulated(tmp_path):
     ]
     assert all(each["refreshes"] > 0 for each in json.loads(out))
     _, out, _ = command(tmp_path, "policies", path=[site])
-    assert "WSJ-POP\tThe units with the most mappings in the window. From: " in out
+    assert re.search(
+        r"\n  POP\(exponent=1.0\) +The units with the most mappings in the window.\n", out
+    )
 
 
 def test_a_broken_plug_in_is_named_in_one_line(tmp_path):
@@ -151,8 +154,8 @@ def test_a_module_named_on_the_command_line(tmp_path):
     code, out, err = command(tmp_path, *SIMULATE, "--policy", "POP", "--policies", "mine")
     assert (code, err) == (0, "")
     assert json.loads(out)[0]["policy"] == "POP"
-    code, out, err = command(tmp_path, "policies", "--policies", "mine")
-    assert "GNR-POP\t" in out
+    code, out, err = command(tmp_path, "policies", "--policies", "mine", "--format", "json")
+    assert "GNR-POP" in [each["name"] for each in json.loads(out)]
     code, out, err = command(tmp_path, "policies", "--policies", "yours")
     assert code == 2
     assert err == (

@@ -15,7 +15,7 @@ _QUERY_SIGNS = ("{", "\n", " ")
 
 def explain_source(source: str, *, with_spark: bool, console: Console) -> None:
     """Explain a job file, a query file or a query's text."""
-    what = _read(source)
+    what = read_source(source)
     for warning in find_warnings(what.query if isinstance(what, Job) else what):
         console.print(f"warning: {warning}")
     if not with_spark:
@@ -29,7 +29,8 @@ def explain_source(source: str, *, with_spark: bool, console: Console) -> None:
         sys.stdout.write(explain(what, spark=spark))
 
 
-def _read(source: str) -> Job | ContinuousQuery:
+def read_source(source: str) -> Job | ContinuousQuery:
+    """The job of a job file, or the query of a file or a text."""
     if source.endswith(".toml"):
         return load_job(source)
     if any(sign in source for sign in _QUERY_SIGNS) and not Path(source[:200]).is_file():

@@ -279,13 +279,25 @@ def simulate(  # noqa: PLR0913 - one argument per option
 
 
 @app.command()
-def policies(*, modules: Annotated[list[str] | None, _POLICY_MODULES] = None) -> None:
-    """List the maintenance policies by name."""
-    from bestbefore.maintenance import policy_names  # noqa: PLC0415
+def policies(
+    source: Annotated[
+        str | None,
+        typer.Argument(
+            help="Tell which fit it: a job file (.toml), a query file, or a query's text.",
+            metavar="JOB.toml|QUERY",
+        ),
+    ] = None,
+    *,
+    modules: Annotated[list[str] | None, _POLICY_MODULES] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="JSON lists every combination.", metavar="text|json")
+    ] = "text",
+) -> None:
+    """List what policies are made of, what each needs, and which of them fit a query."""
+    from bestbefore.cli.listing import list_policies  # noqa: PLC0415
 
     _load_policies(modules)
-    for name, summary in policy_names().items():
-        sys.stdout.write(f"{name}\t{summary}\n")
+    sys.stdout.write(list_policies(source, form=form))
 
 
 def _load_policies(modules: list[str] | None) -> None:

@@ -112,7 +112,7 @@ def _service(
         ledger=ledger,
         once=any(isinstance(node, Distinct | Group) for node in walk(plan.around)),
     )
-    _check(settings)
+    check_service(settings)
     for used in own.values():
         used.finish()
     return settings
@@ -178,14 +178,8 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
 
 def _policy(section: Section, view: Section) -> Policy:
     """The policy; a view that is not maintained has none."""
-    if view.choice("mode", _MODES) == _MAINTAINED:
-        return resolve_policy(section.text("name", "WSJ-WBM") or "")
-    if (name := section.text("name", "WST")) != "WST":
-        raise JobError(
-            f"view.mode = {view.text('mode')!r} maintains nothing, and policy.name = {name!r} says "
-            "how: leave one of them out"
-        )
-    return resolve_policy("WST")
+    maintained = view.choice("mode", _MODES) == _MAINTAINED
+    return resolve_policy(section.text("name", "WSJ-WBM" if maintained else "WST") or "")
 
 
 def _fill(section: Section, *, linked: bool) -> bool:
@@ -231,10 +225,20 @@ def _refresh_key(section: Section, clause: ServicePlan) -> tuple[str, ...] | Non
     return None if set(names) == {variable.name for variable in clause.join_key} else names
 
 
-def _check(service: ServiceSettings) -> None:
+def check_needs(policy: Policy, clause: ServicePlan) -> None:
+    """Refuse a policy that needs more than a SERVICE clause of a query gives."""
+    policy.require({Need.FILTER} if clause.thresholds else (), where="this query")
+
+
+def check_service(service: ServiceSettings) -> None:
     """Refuse a service whose parts contradict each other, and say what would fit."""
     window, policy, view = service.window, service.policy, service.view
-    policy.require({Need.FILTER} if service.threshold else (), where="this query")
+    check_needs(policy, service.plan)
+    if view.mode != _MAINTAINED and policy.name != "WST":
+        raise JobError(
+            f"view.mode = {view.mode!r} maintains nothing, and policy.name = {policy.name!r} says "
+            "how: leave one of them out"
+        )
     if isinstance(window.extent, CountWindow) and view.change_interval_ms is None:
         raise JobError(
             f"the window <{window.name}> counts elements, so it has no width in time to stand for "

@@ -50,6 +50,10 @@ class Oracle(Protocol):
         """When each of these units changes next."""
         ...
 
+    def scheduled(self, units: Integers) -> Booleans:
+        """Which of these units a schedule for the whole stream refreshes now."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class CandidateSet:
@@ -121,6 +125,13 @@ class CandidateSet:
         if self.oracle is None:
             raise PolicyError("a policy that needs an oracle was given none")
         return self.oracle.stale(self.unit), self.oracle.next_change_ms(self.unit)
+
+    @property
+    def scheduled(self) -> Booleans:
+        """Which candidates someone who knows all arrivals to come would have refreshed now."""
+        if self.oracle is None:
+            raise PolicyError("a policy that needs a schedule was given none")
+        return self.oracle.scheduled(self.unit)
 
     def _cut(self, column: NDArray[T]) -> NDArray[T]:
         return column if len(column) == len(self.unit) else column[self.unit]

@@ -31,6 +31,16 @@ class Policy:
         needs: frozenset[Need] = getattr(self.ranker, "needs", frozenset())
         return needs | {Need.ORACLE} if self.proposer.needs_oracle else needs
 
+    @property
+    def needs_oracle(self) -> bool:
+        """Whether it needs someone who knows what nobody can know."""
+        return not self.needs.isdisjoint({Need.ORACLE, Need.FUTURE})
+
+    @property
+    def simulator_only(self) -> bool:
+        """Whether it needs what only a simulation has; all that a query can give is a FILTER."""
+        return not self.needs <= {Need.FILTER}
+
     def check(self) -> None:
         """Refuse a combination that makes no sense in itself."""
         if self.flexible and not scores(self.ranker):
@@ -43,9 +53,14 @@ class Policy:
                 f"{self.name!r}: FBA foresees which units of the window become stale, so its "
                 "candidates are those of WSJ; write FBA(…) without another proposer"
             )
-        if self.flexible and Need.ORACLE in self.needs:
+        if self.flexible and self.needs_oracle:
             raise PolicyError(
                 f"{self.name!r}: FBA predicts changes from τ and I, an oracle knows them"
+            )
+        if Need.FUTURE in self.needs and self.proposer not in (proposers["WSJ"], proposers["GNR"]):
+            raise PolicyError(
+                f"{self.name!r}: this ranker schedules refreshes of what the view holds; use it "
+                "with WSJ or GNR"
             )
         known = (proposers["WSJ"], proposers["BST"], proposers["WST"])
         if not scores(self.ranker) and self.proposer not in known:

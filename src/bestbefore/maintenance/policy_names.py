@@ -4,7 +4,8 @@ A ranker alone means WSJ before it; a proposer alone elects at random from its c
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 from bestbefore.errors import InputError, PolicyError, nearest
@@ -12,13 +13,14 @@ from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
-from bestbefore.parameters import Value, parameters_of, read_values
+from bestbefore.parameters import Parameter, Value, parameters_of, read_values
 from bestbefore.registry import POLICIES, Registry, load_entry_points
 
 _DEFAULT_PROPOSER, _DEFAULT_RANKER, _DEFAULT_REPLACEMENT = "WSJ", "RND", "FRP"
 _CALL = re.compile(r"(?P<name>[^()\s]+)\s*(?:\((?P<arguments>[^()]*)\))?")
 _PROCESS = re.compile(r"MP\((?P<parts>.*)\)", re.DOTALL)
 _FLEXIBLE = re.compile(r"FBA\((?P<ranker>.*)\)", re.DOTALL)
+_FLEXIBLE_SUMMARY = "Budget moves to the evaluations where it yields most."
 
 T = TypeVar("T")
 
@@ -39,19 +41,62 @@ def resolve_policy(name: str) -> Policy:
     return policy
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What policies are made of: how it is written, what it does, and a policy that has it."""
+
+    name: str
+    summary: str
+    policy: Policy
+
+
+def ranker_parts() -> Iterator[Part]:
+    """Every ranker with all its parameters, after WSJ."""
+    load_entry_points(POLICIES)
+    for name, kind in rankers.items():
+        written = name + _arguments(parameters_of(kind).values())
+        after = [proposer for proposer in _ranked() if _resolves(f"{proposer}-{written}")]
+        only = "" if after == _ranked() else f" Only after {' or '.join(after)}."
+        if after:
+            yield Part(written, summary(kind) + only, resolve_policy(written))
+
+
+def proposer_parts() -> Iterator[Part]:
+    """Every proposer, with RND after it."""
+    load_entry_points(POLICIES)
+    for name, proposer in proposers.items():
+        yield Part(name, summary(proposer.select), resolve_policy(name))
+
+
+def allocation_parts() -> Iterator[Part]:
+    """Flexible budget allocation, and the rankers that it is not for."""
+    without = [
+        name for name, kind in rankers.items() if not _resolves(f"FBA({name}{_examples(kind)})")
+    ]
+    told = f"{_FLEXIBLE_SUMMARY} Not with {', '.join(without)}."
+    yield Part("FBA(ranker)", told, resolve_policy("FBA(WBM)"))
+
+
+def replacement_parts() -> Iterator[Part]:
+    """Every replacement with all its parameters."""
+    for name, kind in replacements.items():
+        written = name + _arguments(parameters_of(kind).values())
+        yield Part(written, summary(kind), resolve_policy(f"MP(CWSJ,WBM,{written})"))
+
+
 def policy_names() -> dict[str, str]:
     """Every combination of a proposer with a ranker that makes sense, with what it elects."""
     load_entry_points(POLICIES)
     names = {"WST": summary(proposers["WST"].select)}
-    for proposer, propose in proposers.items():
+    for proposer in _ranked():
         for ranker, kind in rankers.items():
             name = f"{proposer}-{ranker}{_examples(kind)}"
-            if proposer != "WST" and _resolves(name):
-                names[name] = f"{summary(kind)} From: {summary(propose.select)}"
+            if _resolves(name):
+                names[name] = f"{summary(kind)} From: {summary(proposers[proposer].select)}"
     for ranker, kind in rankers.items():
         name = f"FBA({ranker}{_examples(kind)})"
         if _resolves(name):
-            names[name] = f"{summary(kind)} Budget moves to the evaluations where it yields most."
+            names[name] = f"{summary(kind)} {_FLEXIBLE_SUMMARY}"
     return names
 
 
@@ -113,10 +158,18 @@ def _parameters(name: str, kind: type, text: str | None) -> Mapping[str, Value]:
         raise PolicyError(str(error)) from None
 
 
+def _ranked() -> list[str]:
+    """The proposers that leave something to a ranker."""
+    return [name for name in proposers if name != "WST"]
+
+
 def _examples(kind: type) -> str:
-    parameters = parameters_of(kind).values()
-    needed = [parameter.assignment for parameter in parameters if parameter.required]
-    return f"({','.join(needed)})" if needed else ""
+    return _arguments(each for each in parameters_of(kind).values() if each.required)
+
+
+def _arguments(parameters: Iterable[Parameter]) -> str:
+    written = ",".join(parameter.assignment for parameter in parameters)
+    return f"({written})" if written else ""
 
 
 def _resolves(name: str) -> bool:

@@ -11,7 +11,6 @@ from bestbefore.maintenance import (
     Need,
     Outcome,
     Policy,
-    Reply,
     Situation,
     maintain,
 )
@@ -25,6 +24,8 @@ from bestbefore.simulator.answers import (
     compare_rows,
 )
 from bestbefore.simulator.background import NO_ROW
+from bestbefore.simulator.bound import offline_schedule
+from bestbefore.simulator.remote_data import RemoteData
 from bestbefore.simulator.result import Series, empty_series
 from bestbefore.simulator.scenario import Scenario
 from bestbefore.view import ChangeRates
@@ -53,6 +54,8 @@ class Setting:
             given.add(Need.FILTER)
         if self.aggregate is not None:
             given.add(Need.AGGREGATE)
+        if self.condition is None and self.aggregate is None and self.capacity is None:
+            given.add(Need.FUTURE)
         return frozenset(given)
 
     @property
@@ -72,8 +75,9 @@ def run(
     """Simulate every evaluation of the scenario, and tell of each what came of it."""
     series = empty_series(len(scenario.evaluations))
     remote, ledger, saved = RemoteData(scenario), MemoryLedger(), 0
-    view = TraceView(scenario, setting, remote)
-    comparison, oracle = setting.comparison, Need.ORACLE in policy.needs
+    view, comparison = TraceView(scenario, setting, remote), setting.comparison
+    if Need.FUTURE in policy.needs:
+        view.schedule = offline_schedule(scenario, policy.proposer, budget)
     for position, evaluation in enumerate(scenario.evaluations):
         remote.advance(position)
         situation = Situation(
@@ -82,7 +86,7 @@ def run(
             threshold=setting.threshold,
             capacity=setting.capacity,
             saved=saved,
-            oracle=view if oracle else None,
+            oracle=view if policy.needs_oracle else None,
             evaluation=evaluation,
             seed=seed,
         )
@@ -94,31 +98,12 @@ def run(
     return series
 
 
-class RemoteData:
-    """The remote data in the course of a run: which version of the background each unit has."""
-
-    def __init__(self, scenario: Scenario) -> None:
-        self.background, self._changes = scenario.background, scenario.changes
-        self.version = scenario.initial.copy()
-        self.code = self.background.code[self.version]
-
-    def advance(self, position: int) -> None:
-        """Let time pass to an evaluation."""
-        versions = self._changes.of(position)
-        units = self.background.unit[versions]
-        self.version[units] = versions
-        self.code[units] = self.background.code[versions]
-
-    def fetch(self, units: Integers) -> Reply:
-        """Answer for units at once, with a request each."""
-        return Reply(units, self.version[units], requests=len(units))
-
-
 class TraceView:
     """The view of a simulation: which version of the background it has of each unit.
 
     It is loaded before the first evaluation; one of limited size starts empty. It knows the remote
-    data, so it is also the oracle, and the judge of its own answers.
+    data, so it is also the oracle, and the judge of its own answers. `schedule` are the units that
+    each evaluation refreshes, where that was settled beforehand.
     """
 
     def __init__(self, scenario: Scenario, setting: Setting, remote: RemoteData) -> None:
@@ -126,6 +111,7 @@ class TraceView:
         empty = setting.capacity is not None
         initial = np.full_like(scenario.initial, NO_ROW) if empty else scenario.initial.copy()
         self.version, self.code = initial, self.background.code[initial]
+        self.schedule: tuple[Integers, ...] = ()
         self.units = self._loaded(scenario)
         self.rates: ChangeRates | None = None
         if setting.learned:
@@ -179,6 +165,10 @@ class TraceView:
     def next_change_ms(self, units: Integers) -> Integers:
         """When the remote data of units change next."""
         return self.background.next_change_ms(self.remote.version[units], units)
+
+    def scheduled(self, units: Integers) -> Booleans:
+        """Which units the schedule refreshes now."""
+        return np.isin(units, self.schedule[self.remote.position])
 
     def tally(self, outcome: Outcome, comparison: Comparison) -> Tally:
         """The answers of an evaluation against the true ones."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestbefore.arrays import Integers
+from bestbefore.arrays import Booleans, Integers
 from bestbefore.errors import InputError
 from bestbefore.maintenance import Moment, WindowUnits
 from bestbefore.simulator.background import (
@@ -29,7 +29,7 @@ class Scenario:
     """What every run over the same traces and the same window shares.
 
     `initial` are the versions that the view is loaded with, at the time t0 of the window;
-    `best_before_ms` is what each τ starts with.
+    `best_before_ms` is what each τ starts with: where changes are `periodic`, the time of a change.
     """
 
     window: SlidingWindow
@@ -40,6 +40,7 @@ class Scenario:
     initial: Integers
     interval_ms: Integers
     best_before_ms: Integers
+    periodic: Booleans
     units: tuple[str, ...]
     many_to_many: bool
 
@@ -69,7 +70,7 @@ def make_scenario(
     closings = np.array([window.closing(number) for number in evaluations])
     _tell_of_missing(traces, keys, background, notice)
     _tell_of_late(background, loaded_ms=window.t0_ms, last_ms=int(closings[-1]), notice=notice)
-    intervals, best_before = _expectations(background, closings, numbers, interval_ms)
+    intervals, change_ms = _expectations(background, closings, numbers, interval_ms)
     return Scenario(
         window=window,
         evaluations=evaluations,
@@ -78,7 +79,8 @@ def make_scenario(
         changes=changes_between(background, closings),
         initial=background.versions(window.t0_ms),
         interval_ms=intervals,
-        best_before_ms=best_before,
+        best_before_ms=np.where(change_ms >= 0, change_ms, closings[0]),
+        periodic=change_ms >= 0,
         units=tuple(numbers),
         many_to_many=links is not None,
     )
@@ -143,16 +145,15 @@ def _expectations(
     numbers: Mapping[str, int],
     given: Mapping[str, int] | None,
 ) -> tuple[Integers, Integers]:
-    """The change interval I and the first best-before time τ of each unit."""
+    """The change interval I of each unit, and a time of its change, −1 where none is foretold."""
     truth = true_change_times(background, int(closings[-1]))
-    first = np.full(background.units, closings[0])
     if given is None:
-        return truth.interval_ms, np.where(truth.change_ms >= 0, truth.change_ms, first)
+        return truth.interval_ms, truth.change_ms
     intervals = truth.interval_ms.copy()
     for name, interval in given.items():
         if name in numbers:
             intervals[numbers[name]] = interval
-    return intervals, first
+    return intervals, np.full(background.units, -1, dtype=np.int64)
 
 
 def _tell_of_missing(

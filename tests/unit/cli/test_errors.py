@@ -149,12 +149,6 @@ def test_usage_errors_are_exit_code_2_too(bestbefore):
     assert bestbefore("dance")[0] == 2
 
 
-def test_policies_go_to_stdout(bestbefore):
-    code, out, err = bestbefore("policies")
-    assert (code, err) == (0, "")
-    assert [line.split("\t")[0] for line in out.splitlines()][:2] == ["WST", "GNR-RND"]
-
-
 def test_explain_without_spark(bestbefore):
     code, out, _ = bestbefore("explain", "job.toml", "--no-spark")
     assert code == 0

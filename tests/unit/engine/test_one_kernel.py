@@ -24,6 +24,8 @@ CASES = [
     Case("WSJ-WBM(fill=true)"),
     Case("WSJ-LRU"),
     Case("GNR-RND"),
+    Case("TTL(ttl=12s)"),
+    Case("MP(CWSJ,TTL(ttl=12s),LRU)", capacity=6),
     Case("FBA(LRU)"),
     Case("FBA(WBM)"),
     Case("Filter", ">40"),

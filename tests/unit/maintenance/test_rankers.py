@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 from bestbefore.maintenance.best_before import fresh_probability, next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers import NEVER
-from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed
+from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed, TimeToLive
 from bestbefore.maintenance.rankers.ranker import elect_highest
 from bestbefore.maintenance.rankers.window_based import WindowBasedMaintenance
 from bestbefore.maintenance.window_units import WindowUnits
@@ -50,6 +50,13 @@ def test_lru_prefers_the_longest_unrefreshed():
     candidates = columns(refreshed_ms=[50, 10, 90])
     scores = LeastRecentlyRefreshed().score(candidates, Moment(100, 10, 5))
     assert np.argsort(-scores).tolist() == [1, 0, 2]
+
+
+def test_a_time_to_live_leaves_the_young_and_prefers_the_oldest():
+    """At 100 the last refreshes are 30, 49, 50, 51 and 90 ago, and live for 50."""
+    candidates = columns(refreshed_ms=[70, 51, 50, 49, 10])
+    scores = TimeToLive(50).score(candidates, Moment(100, 10, 5))
+    assert scores.tolist() == [NEVER, NEVER, 50, 51, 90]
 
 
 def test_an_overdue_unit_is_renewed_past_now():

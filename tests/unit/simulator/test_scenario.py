@@ -12,8 +12,8 @@ def texts(values):
     return np.array(list(values), dtype=object)
 
 
-def scenario(stream, background, *, links=None, intervals=None, told=None):
-    """A scenario of windows of 20 ms that slide by 10, from (time, key) and (time, key, value)."""
+def scenario(stream, background, *, links=None, intervals=None, told=None, width_ms=20):
+    """A scenario of windows that slide by 10 ms, from (time, key) and (time, key, value)."""
     ts_ms, key = zip(*stream, strict=True)
     times, units, values = zip(*background, strict=True)
     traces = Traces(
@@ -22,7 +22,9 @@ def scenario(stream, background, *, links=None, intervals=None, told=None):
         None if links is None else Links(*map(texts, zip(*links, strict=True))),
     )
     notice = (told if told is not None else []).append
-    return make_scenario(traces, width_ms=20, slide_ms=10, interval_ms=intervals, notice=notice)
+    return make_scenario(
+        traces, width_ms=width_ms, slide_ms=10, interval_ms=intervals, notice=notice
+    )
 
 
 @pytest.mark.parametrize(("latest", "evaluations"), [(11, [1]), (20, [1]), (21, [1, 2])])

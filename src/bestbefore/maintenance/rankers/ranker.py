@@ -37,6 +37,10 @@ class Need(StrEnum):
     ORACLE = "the true changes of the remote data, which only the simulator has"
     FILTER = "a FILTER ?x < number or ?x > number on a variable of the SERVICE"
     AGGREGATE = "an answer that aggregates the units of each join key"
+    FUTURE = (
+        "all arrivals to come and plain rows as answers, which only a simulation without filter, "
+        "aggregate and cache size has"
+    )
 
 
 class Scorer(Protocol):
