@@ -1,10 +1,14 @@
 """The journal: what each evaluation fetched and evicted, noted before it is used."""
 
+import io
+from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from bestbefore.arrays import Integers
 from bestbefore.checkpoint.state import batch_name
@@ -15,7 +19,7 @@ from bestbefore.sealed import seal, unseal
 from bestbefore.storage import Storage
 from bestbefore.view import LocalView
 
-_FOLDER = "journal"
+_FOLDER, _NEEDED = "journal", "needed.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +47,54 @@ class Journal:
     def names(self, batch: int) -> list[str]:
         """The files of a batch, in the order of its evaluations."""
         folder = journal_of(batch)
-        return [f"{folder}/{file}" for file in self.storage.names(folder)]
+        files = (file for file in self.storage.names(folder) if file != _NEEDED)
+        return [f"{folder}/{file}" for file in files]
+
+    def write_needed(self, batch: int, view: LocalView) -> None:
+        """Make durable which units the evaluations of a batch needed, now that it is settled.
+
+        Units that were dropped have no number, so that those of the others are counted.
+        """
+        units, known = view.units, view.known()
+        place = np.flatnonzero(units.noted[known])
+        if not len(place):
+            return
+        columns = {"unit": place, "needed": units.needed[known[place]]}
+        out = io.BytesIO()
+        pq.write_table(pa.table(columns), out)
+        fields = {
+            "watched": units.watched,
+            "known": len(known),
+            "units": b64encode(out.getvalue()).decode(),
+        }
+        self.storage.write(f"{journal_of(batch)}/{_NEEDED}", seal(fields))
+        units.noted[:] = False
+
+    def restore_needed(self, batch: int, view: LocalView) -> None:
+        """Let a view know again what the evaluations of a batch needed."""
+        name = f"{journal_of(batch)}/{_NEEDED}"
+        content, where = self.storage.read(name), f"{self.storage.root}/{name}"
+        if content is None:
+            return
+        fields, known = unseal(content, where), view.known()
+        if fields["known"] != len(known):
+            raise DamagedState(f"{where} is that of another view: restore what belongs to it")
+        table = pq.read_table(io.BytesIO(b64decode(fields["units"])))
+        view.units.watch(fields["watched"])
+        view.units.needed[known[table["unit"].to_numpy()]] = table["needed"].to_numpy()
 
     def entry(self, name: str) -> dict[str, Any] | None:
         """An entry as it was written, if it is there."""
-        content = self.storage.read(name)
-        return None if content is None else unseal(content, f"{self.storage.root}/{name}")
+        content, where = self.storage.read(name), f"{self.storage.root}/{name}"
+        if content is None:
+            return None
+        entry = unseal(content, where)
+        if not name.endswith(f"/{_file(entry['evaluation'])}"):
+            raise DamagedState(
+                f"{where} is damaged: it tells of evaluation {entry['evaluation']}; restore it, or "
+                "use another checkpoint.path"
+            )
+        return entry
 
     def batches(self) -> list[int]:
         """The batches that the journal holds, oldest first."""
@@ -143,4 +189,8 @@ def _key(parts: Sequence[str]) -> Key:
 
 
 def _name(batch: int, evaluation: int) -> str:
-    return f"{journal_of(batch)}/evaluation-{evaluation:012d}.json"
+    return f"{journal_of(batch)}/{_file(evaluation)}"
+
+
+def _file(evaluation: int) -> str:
+    return f"evaluation-{evaluation:012d}.json"

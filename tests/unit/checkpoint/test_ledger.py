@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -136,6 +137,36 @@ def test_the_journal_gives_back_what_was_written(tmp_path):
     assert told(journal.read(3, 7, again), again.keys) == told(written, view.keys)
     assert journal.batches() == [3]
     assert journal.read(3, 8, again) is None
+
+
+def test_an_entry_of_another_evaluation_is_damage(tmp_path):
+    """Both files are whole: only their names were exchanged."""
+    view = view_of([(A, '"1"')], ["k", "v"], ["k"])
+    journal = Journal(LocalStorage(str(tmp_path)))
+    for evaluation in (7, 8):
+        journal.write(3, outcome_of(view, 900, {(A,): []}, evaluation=evaluation), view)
+    first, second = (tmp_path / name for name in journal.names(3))
+    first.rename(tmp_path / "kept")
+    second.rename(first)
+    (tmp_path / "kept").rename(second)
+    with pytest.raises(DamagedState, match=r"000007\.json is damaged: it tells of evaluation 8"):
+        journal.read(3, 7, view)
+
+
+def test_what_a_batch_needed_is_known_again(tmp_path):
+    view = view_of([(A, '"1"'), (B, '"2"'), (C, '"3"')], ["k", "v"], ["k"])
+    journal = Journal(LocalStorage(str(tmp_path)))
+    view.units.note_needed(np.array([0, 2]))
+    view.units.note_needed(np.array([2]))
+    journal.write_needed(3, view)
+    again = view_of([(A, '"1"'), (B, '"2"'), (C, '"3"')], ["k", "v"], ["k"])
+    journal.restore_needed(3, again)
+    assert again.units.needed.tolist() == view.units.needed.tolist() == [1.0, 0.0, 2.0]
+    assert again.units.watched == 2
+    assert journal.names(3) == []
+    other = view_of([(A, '"1"')], ["k", "v"], ["k"])
+    with pytest.raises(DamagedState, match="is that of another view"):
+        journal.restore_needed(3, other)
 
 
 def test_a_unit_that_the_view_does_not_know_is_named(tmp_path):
