@@ -72,5 +72,5 @@ def test_explain_tells_of_jobs_queries_and_texts():
     assert "join key: ?user, bound by <http://example.org/w>" in text
     assert bestbefore.explain(bestbefore.parse_query(QUERY)) == text
     of_job = bestbefore.explain(read_job(tables()))
-    assert "policy.name = WSJ-WBM" in of_job
+    assert "policy.name = EFG" in of_job
     assert of_job.endswith(text)

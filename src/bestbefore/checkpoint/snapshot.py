@@ -1,7 +1,7 @@
 """Snapshots of a local view: the whole view as two Parquet tables."""
 
 import io
-from dataclasses import fields
+import json
 from itertools import chain
 
 import numpy as np
@@ -14,9 +14,9 @@ from bestbefore.errors import DamagedState, StateError
 from bestbefore.storage import Storage
 from bestbefore.view import ChangeRates, LocalView, UnitDefaults
 from bestbefore.view.local_view import NO_DEFAULTS
-from bestbefore.view.units import Units
+from bestbefore.view.units import COLUMNS, Units
 
-_RATES, _ROWS = "rates", 65_536
+_RATES, _PRIOR, _WATCHED, _ROWS = "rates", "prior", "watched", 65_536
 
 
 def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
@@ -24,17 +24,21 @@ def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
     view.compact(fully=True)
     _, numbers = view.row_numbers(np.arange(len(view)))
     counts = view.units.row_count
-    columns = {column.name: getattr(view.units, column.name) for column in fields(Units)}
+    columns = {name: getattr(view.units, name) for name in COLUMNS}
     columns["row_start"] = np.cumsum(counts) - counts
     keys = pa.array(chain.from_iterable(view.keys), pa.string(), size=len(view) * len(view.key))
     columns["key"] = _lists(keys, np.full(len(view), len(view.key)))
-    if view.rates is not None:
-        weight = view.rates.log_weight
+    rates = view.units.rates
+    if rates is not None:
+        weight = rates.log_weight
         seen = weight.any(axis=1)
         known = weight if seen.all() else weight[seen]
         columns[_RATES] = _lists(known.ravel(), seen * weight.shape[1])
     units = pa.table(columns)
     named = {"key": "\t".join(view.key), "join_key": "\t".join(view.join_key)}
+    named[_WATCHED] = str(view.units.watched)
+    if rates is not None:
+        named[_PRIOR] = json.dumps(rates.prior.tolist())
     units = units.replace_schema_metadata(named)
     storage.write(f"view/{name}/units.parquet", _parquet(units))
     storage.write(f"view/{name}/rows.parquet", _parquet(view.columns(numbers)))
@@ -54,8 +58,7 @@ def load_snapshot(
     file, rows = (_open(storage, f"view/{name}/{part}.parquet") for part in ("units", "rows"))
     units = file.read([column for column in file.schema_arrow.names if column != _RATES])
     named = units.schema.metadata or {}
-    columns = {column.name for column in fields(Units)}
-    if b"join_key" not in named or not columns <= set(units.column_names):
+    if _WATCHED.encode() not in named or not set(COLUMNS) <= set(units.column_names):
         raise StateError(
             f"the view in the checkpoint {storage.root} was written by an older version: "
             "use another checkpoint.path, or remove that folder to start anew"
@@ -63,18 +66,19 @@ def load_snapshot(
     if rates is not None:
         rates.extend(len(units))
         _fill(rates, file)
+        if (prior := json.loads(named.get(_PRIOR.encode(), b"null"))) is not None:
+            rates.prior = np.array(prior)
     key = named[b"key"].decode().split("\t")
     terms = iter(units["key"].combine_chunks().flatten().to_pylist())
-    view = LocalView(
+    columns = {name: units[name].to_numpy().copy() for name in COLUMNS}
+    return LocalView(
         key,
         list(zip(*[terms] * len(key), strict=True)),
-        units=Units(**{name: units[name].to_numpy().copy() for name in columns}),
+        units=Units(**columns, rates=rates, watched=int(named[_WATCHED.encode()])),
         rows=rows.read().replace_schema_metadata(None),
         join_key=named[b"join_key"].decode().split("\t"),
         defaults=defaults,
     )
-    view.rates = rates
-    return view
 
 
 def _lists(values: pa.Array | Numbers, lengths: Integers) -> pa.Array:

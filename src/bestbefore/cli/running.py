@@ -29,7 +29,7 @@ from bestbefore.spark.session import (
     open_session,
 )
 from bestbefore.storage import local_path
-from bestbefore.time import format_duration, format_instant, monotonic_ms
+from bestbefore.time import format_instant, monotonic_ms
 
 _FOLLOW_TRIGGER = "1s"
 _STEP_S = 0.5
@@ -143,14 +143,9 @@ def _notice_local_folders(job: Job) -> None:
 
 
 def _notice_intervals(service: ServiceSettings) -> None:
-    view = service.view
-    sources = (view.learned, view.interval_variable, view.interval_predicate, view.interval_file)
-    if view.change_interval_ms is None and not any(sources):
-        width = format_duration(service.window.width_ms)
+    if service.view.learned and service.view.mode == "maintained":
         log.info(
-            "no change intervals given: every unit is taken to change once per %s; state "
-            'them in [view], or let view.change_interval = "learned" find them',
-            width,
+            "no change intervals given: how often each unit changes is learned as it is refreshed",
             extra={"service": service.name},
         )
 

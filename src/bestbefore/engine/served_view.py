@@ -255,9 +255,11 @@ class ServedView:
             self.view.refreshes += len(outcome.reply.failed)
         state = replace(state, ledger=self.reservations.written, limits=self.account.written)
         if not self._snapshot_due(batch - state.snapshot_batch):
+            Journal(self.storage).write_needed(batch, self.view)
             return state
         if outcomes:
             self.view.forget_failed(outcomes[-1].evaluation)
+        self.view.units.noted[:] = False
         name = batch_name(batch)
         save_snapshot(self.view, self.storage, name)
         return replace(state, snapshot=name, snapshot_batch=batch, unused=False)

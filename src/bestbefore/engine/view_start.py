@@ -15,6 +15,7 @@ from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import apply_outcome
 from bestbefore.query import Threshold
 from bestbefore.query.algebra import BGP, LeftJoin, TriplePattern, Variable
+from bestbefore.query.continuous import CountWindow, TimeWindow
 from bestbefore.rdf.lexical_forms import number_of
 from bestbefore.rdf.terms import IRI, Key, Row
 from bestbefore.service import Service, ServicePattern
@@ -134,6 +135,7 @@ def _replay(view: LocalView, journal: Journal, *, after: int, until: int) -> Non
                 apply_outcome(view, outcome)
                 view.refreshes += len(outcome.reply.failed)
             view.compact()
+            journal.restore_needed(batch, view)
 
 
 def _check(view: LocalView, job: ServiceSettings, storage: Storage) -> None:
@@ -189,12 +191,14 @@ def _loaded(job: ServiceSettings, service: Service) -> tuple[Row, ...]:
     return loaded.rows
 
 
-def _rates(job: ServiceSettings) -> ChangeRates | None:
-    """Rates of no unit yet, where change intervals are to be learned."""
-    if not job.view.learned:
-        return None
-    window = job.window.time
-    return ChangeRates(0, width_ms=window.width_ms, slide_ms=window.slide_ms)
+def _rates(job: ServiceSettings) -> ChangeRates:
+    """Rates of no unit yet; what is stated of intervals is where learning starts from."""
+    extent, stated_ms = job.window.extent, job.view.change_interval_ms
+    if isinstance(extent, CountWindow):
+        # It has no width in time: a stated interval has to do.
+        extent = TimeWindow(stated_ms or 1, max(1, (stated_ms or 1) // 10))
+    stated = not job.view.learned
+    return ChangeRates(0, width_ms=extent.width_ms, slide_ms=extent.slide_ms, stated=stated)
 
 
 def _defaults(job: ServiceSettings, intervals: ChangeIntervals) -> UnitDefaults:

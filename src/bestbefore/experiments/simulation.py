@@ -94,6 +94,7 @@ def prepare(  # noqa: PLR0913 - as above
         aggregate=aggregate,
         capacity=None if cache_size is None else whole_number(cache_size, "cache size", least=1),
         learned=intervals == LEARNED,
+        stated=intervals not in (TRUE, LEARNED),
     )
     width_ms, slide_ms = _milliseconds(width, "width"), _milliseconds(slide, "slide")
     if not isinstance(traces, Traces):

@@ -54,7 +54,7 @@ class ViewSettings:
     keep_windows: int = 100
     mode: Literal["maintained", "frozen", "none"] = "maintained"
     change_interval_ms: int | None = None
-    learned: bool = False
+    learned: bool = True
     interval_variable: str | None = None
     interval_predicate: str | None = None
     interval_file: str | None = None

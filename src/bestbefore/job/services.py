@@ -24,6 +24,7 @@ _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 OWN_SECTIONS = ("budget", "policy", "view")
 _LIMITS = "limits"
 _LEARNED = "learned"
+_DEFAULT_POLICY = "EFG"
 _ON_DEMAND, _AT_START = "on-demand", "start"
 _MAINTAINED: Literal["maintained"] = "maintained"
 _MODES: tuple[Literal["maintained", "frozen", "none"], ...] = (_MAINTAINED, "frozen", "none")
@@ -154,8 +155,9 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
             f"view.interval_variable: the SERVICE has no ?{variable}; {nearest(variable, known)}"
         )
     unit = section.choice("interval_unit", _UNITS)
-    learned = section.text("change_interval") == _LEARNED
-    if learned and given:
+    interval = section.value("change_interval")
+    learned = interval in (None, _LEARNED) and not given
+    if interval == _LEARNED and given:
         raise JobError(
             f"view.change_interval = {_LEARNED!r} and view.{given[0]} exclude each other: "
             "intervals are learned or stated"
@@ -167,7 +169,9 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
         fill=_fill(section, linked=refresh_key is not None),
         mode=section.choice("mode", _MODES),
         keep_windows=section.integer("keep_windows", 100, least=1),
-        change_interval_ms=None if learned else section.duration_ms("change_interval", None),
+        change_interval_ms=(
+            None if interval == _LEARNED else section.duration_ms("change_interval", None)
+        ),
         learned=learned,
         interval_variable=variable,
         interval_predicate=_interval_predicate(section),
@@ -179,7 +183,7 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
 def _policy(section: Section, view: Section) -> Policy:
     """The policy; a view that is not maintained has none."""
     maintained = view.choice("mode", _MODES) == _MAINTAINED
-    return resolve_policy(section.text("name", "WSJ-WBM" if maintained else "WST") or "")
+    return resolve_policy(section.text("name", _DEFAULT_POLICY if maintained else "WST") or "")
 
 
 def _fill(section: Section, *, linked: bool) -> bool:

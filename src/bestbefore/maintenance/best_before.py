@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from bestbefore.arrays import Integers, Scores
+from bestbefore.arrays import Integers
 
 
 def next_best_before(best_before_ms: Integers, interval_ms: Integers, t_ms: int) -> Integers:
@@ -27,11 +27,3 @@ def fresh_evaluations(best_before_ms: Integers, t_ms: int, slide_ms: int) -> Int
     fresh = t_ms - best_before_ms
     fresh //= slide_ms
     return np.negative(fresh, out=fresh)
-
-
-def fresh_probability(
-    refreshed_ms: Integers, interval_ms: Integers, t_ms: int | Integers
-) -> Scores:
-    """The probability that no change came since the last refresh: e^(−age/I)."""
-    age_ms = np.maximum(t_ms - refreshed_ms, 0)
-    return np.asarray(np.exp(-age_ms / interval_ms), dtype=np.float64)

@@ -13,7 +13,9 @@ from bestbefore.view.units import Units
 
 T = TypeVar("T", bound=np.generic)
 
-_FAR = np.finfo(np.float64).max
+FARTHEST = np.finfo(np.float64).max
+"""The distance to a threshold of what is no number."""
+_MOST_ALIKE = 200.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,8 @@ class CandidateSet:
     """The candidate set C: columns of equal length that policies must not write to.
 
     A column is cut from the view when it is asked for, and is the view's own where all units are
-    candidates. `unit` numbers are in ascending order.
+    candidates. `unit` numbers are in ascending order. Where the answer of a join key aggregates its
+    units, the candidates are `aggregated`.
     """
 
     unit: Integers
@@ -68,6 +71,7 @@ class CandidateSet:
     window: WindowUnits
     threshold: float | None = None
     oracle: Oracle | None = None
+    aggregated: bool = False
 
     def __len__(self) -> int:
         return len(self.unit)
@@ -93,6 +97,28 @@ class CandidateSet:
         return self._cut(self.units.held)
 
     @property
+    def periodic(self) -> Booleans:
+        """Whether the unit changes every I, and τ tells when."""
+        return self._cut(self.units.periodic)
+
+    @property
+    def change_rate(self) -> Scores:
+        """The expected changes per millisecond."""
+        if self.units.rates is None:
+            return np.asarray(1.0 / self.interval_ms, dtype=np.float64)
+        return self.units.rates.mean(self.unit, self.interval_ms)
+
+    def occupancy(self, moment: Moment) -> Scores:
+        """The share of all evaluations that need the unit, as far as was seen.
+
+        Of a unit that was watched for a short time little is known: it is taken to be like the
+        others, the more so the more these are alike (empirical Bayes).
+        """
+        common, weight = _alike(self.units, moment)
+        needed = self._cut(self.units.needed) + weight * common
+        return np.asarray(needed / (self.units.evaluations + weight))
+
+    @property
     def remaining(self) -> Integers:
         """L of the unit's latest mapping, 0 for a unit that the window does not need."""
         return self._in_window(self.window.remaining)
@@ -116,7 +142,7 @@ class CandidateSet:
             raise PolicyError("a Filter ranker was given no FILTER")
         distance = self._cut(self.units.value) - self.threshold
         np.abs(distance, out=distance)
-        distance[np.isnan(distance)] = _FAR
+        distance[np.isnan(distance)] = FARTHEST
         return distance
 
     @property
@@ -169,3 +195,17 @@ class CandidateSet:
         edge_position = candidate if self.window.keys is None else candidate[keys.edge_position]
         kept = np.flatnonzero(edge_position >= 0)
         return JoinKeys(keys.remaining, keys.mappings, keys.edge_key[kept], edge_position[kept])
+
+
+def _alike(units: Units, moment: Moment) -> tuple[float, float]:
+    """The mean occupancy of units, and for how many evaluations of one unit it counts.
+
+    Presences come in runs of about a window's width, so that as many evaluations tell as one.
+    """
+    known, evaluations = np.flatnonzero(units.needed), max(units.evaluations, 1.0)
+    share = units.needed[known] / evaluations
+    mean = float(share.mean()) if len(known) else 0.5
+    by_chance = mean * (1 - mean) / max(evaluations / moment.horizon, 1.0)
+    between = float(share.var()) - by_chance if len(known) > 2 else by_chance
+    runs = mean * (1 - mean) / max(between, 1e-9) - 1
+    return mean, float(np.clip(runs, 1.0, _MOST_ALIKE)) * moment.horizon

@@ -12,7 +12,7 @@ from bestbefore.maintenance.event_clock import EventClock
 from bestbefore.maintenance.outcome import Asked
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.proposers import Offer
-from bestbefore.maintenance.rankers import NEVER, Scorer, elects, scores
+from bestbefore.maintenance.rankers import NEVER, Scorer, elects, ranks_missing, scores
 from bestbefore.maintenance.rankers.ranker import elect_highest
 from bestbefore.maintenance.wanted import Lift, Wanted, cheapest_lift
 from bestbefore.maintenance.window_units import WindowUnits
@@ -37,7 +37,8 @@ class Situation:
     """The moment, the budget γ, and what else an evaluation knows besides view and window.
 
     `evaluation` numbers the moment, and with `seed` decides what chance decides. `threshold` is
-    that of the query's FILTER, `capacity` the most units that the view may hold, `saved` the budget
+    that of the query's FILTER; `aggregated` says that the answer of a join key aggregates its
+    units; `capacity` is the most units that the view may hold, `saved` the budget
     that flexible allocation has left from before, `oracle` the truth where it is known. With `fill`
     what the window needs and the view lacks goes first, whoever proposes; `start` more than the
     budget may be spent on it, and units that nobody needed for `keep_ms` leave. `uncached` asks for
@@ -50,6 +51,7 @@ class Situation:
     moment: Moment
     budget: int
     threshold: float | None = None
+    aggregated: bool = False
     capacity: int | None = None
     saved: int = 0
     oracle: Oracle | None = None
@@ -131,7 +133,9 @@ def describe(
     units: Units, proposed: Integers, window: WindowUnits, situation: Situation
 ) -> CandidateSet:
     """The proposed units as a policy sees them."""
-    return CandidateSet(proposed, units, window, situation.threshold, situation.oracle)
+    return CandidateSet(
+        proposed, units, window, situation.threshold, situation.oracle, situation.aggregated
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +199,7 @@ class _Step:
     def _elect_tier(self, tier: Integers, budget: int) -> Integers:
         candidates = describe(self.units, tier, self.window, self.situation)
         ranker, moment = self.policy.ranker, self.situation.moment
-        complete = bool(candidates.held.all())
+        complete = ranks_missing(ranker) or bool(candidates.held.all())
         if elects(ranker) and complete:
             return tier[ranker.elect(candidates, moment, budget=budget, rng=self.rng)]
         found = cast("Scorer", ranker).score(candidates, moment)

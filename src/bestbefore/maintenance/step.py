@@ -10,27 +10,26 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers
+from bestbefore.arrays import Booleans, Integers, Scores
 from bestbefore.limits import Affordable
 from bestbefore.maintenance.allocation import allowance, savings
-from bestbefore.maintenance.best_before import fresh_probability, next_best_before
+from bestbefore.maintenance.best_before import next_best_before
 from bestbefore.maintenance.election import Election, Situation, elect
 from bestbefore.maintenance.outcome import NO_REPLY, NONE, Asked, Outcome, Reply
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.window_sets import window_sets
 from bestbefore.maintenance.window_units import WindowUnits
-from bestbefore.view.change_rates import ChangeRates
 from bestbefore.view.units import Units
 
 # A unit waits 2, 4, 8, … evaluations after each failure in a row, up to 2 to this power.
 _LONGEST_WAIT = 4
+_LEAST = 1e-9
 
 
 class View(Protocol):
     """A view as the step sees it: its units in columns, and somewhere to keep their content."""
 
     units: Units
-    rates: ChangeRates | None
 
     def replace(self, units: Integers, content: Any) -> Booleans:  # noqa: ANN401 - the view's own
         """Let units have this content from now on; tell of each whether it had another before."""
@@ -131,6 +130,7 @@ def maintain(
     join keys with other units than before. What was asked ahead is all that is asked.
     """
     window, evaluation = needs(), situation.evaluation
+    view.units.note_needed(window.unit)
     waiting = int(np.count_nonzero(view.units.retry_at[window.unit] > evaluation))
     outcome = ledger.recall(evaluation)
     if outcome is None:
@@ -143,6 +143,8 @@ def maintain(
         window = needs()
     if situation.keep_ms is not None:
         view.units.used_ms[window.unit] = outcome.t_ms
+    view.units.forget_needed(window.unit[~view.units.held[window.unit]])
+    view.units.forget_needed(outcome.evicted)
     outcome = replace(outcome, changed=changed, waiting=waiting, window=window)
     return _told(view, _accounted(policy, outcome, situation, ledger), situation.written_ms)
 
@@ -167,17 +169,36 @@ def _take_over(view: View, outcome: Outcome) -> int:
     """Let answered units have what was fetched, and learn from it how often they change."""
     units, reply, t_ms = view.units, outcome.reply, outcome.t_ms
     answered, came_ms = reply.answered, t_ms if outcome.came_ms is None else outcome.came_ms
-    known = units.held[answered]
+    known, value = units.held[answered], units.value[answered]
     changed = view.replace(answered, reply.content) & known
     for unit, interval in reply.stated_ms.items():
         units.interval_ms[unit] = interval
-    if view.rates is not None and known.any():
+    if units.rates is not None and known.any():
         seen = answered[known]
-        view.rates.observe(seen, came_ms - units.refreshed_ms[seen], changed[known])
-        units.interval_ms[seen] = view.rates.interval_ms(seen)
+        age_ms = came_ms - units.refreshed_ms[seen]
+        units.rates.observe(seen, units.interval_ms[seen], age_ms, changed[known])
+        if not units.rates.stated:
+            units.interval_ms[seen] = units.rates.interval_ms(seen)
+    _note_moves(units, answered, value, came_ms)
     _renew(units, answered, known, t_ms)
     units.refreshed_ms[answered] = came_ms
     return int(np.count_nonzero(changed))
+
+
+def _note_moves(units: Units, answered: Integers, before: Scores, came_ms: int) -> None:
+    """Note how far the values that a FILTER compares have moved since they were last fetched."""
+    moved = units.value[answered] - before
+    there = np.flatnonzero(np.isfinite(moved) & (moved != 0))
+    if not len(there):
+        return
+    unit, moved = answered[there], moved[there]
+    age_ms = np.maximum(came_ms - units.refreshed_ms[unit], 1).astype(np.float64)
+    unchanged = np.clip(units.unchanged(unit, age_ms), _LEAST, 1 - _LEAST)
+    units.squares[unit] += moved**2
+    # So many changes are expected where there was one at least.
+    units.moves[unit] += -np.log(unchanged) / (1 - unchanged)
+    units.rises[unit] += moved > 0
+    units.falls[unit] += moved < 0
 
 
 def _renew(units: Units, answered: Integers, known: Booleans, t_ms: int) -> None:
@@ -187,7 +208,8 @@ def _renew(units: Units, answered: Integers, known: Booleans, t_ms: int) -> None
     """
     interval = units.interval_ms[answered]
     renewed = next_best_before(units.best_before_ms[answered], interval, t_ms)
-    units.best_before_ms[answered] = np.where(known, renewed, t_ms + interval)
+    expected = known | units.periodic[answered]
+    units.best_before_ms[answered] = np.where(expected, renewed, t_ms + interval)
     units.held[answered] = True
     units.failures[answered] = 0
 
@@ -314,9 +336,8 @@ def _told(view: View, outcome: Outcome, written_ms: int) -> Outcome:
     units, window, t_ms = view.units, outcome.window, outcome.t_ms
     unit = window.unit
     held, fresh = units.held[unit], view.fresh(unit, t_ms)
-    probability = fresh_probability(units.refreshed_ms[unit], units.interval_ms[unit], written_ms)
     return replace(
         outcome,
         sets=window_sets(held, fresh, window, sizes=view.sizes(t_ms)),
-        fresh=probability * held,
+        fresh=units.fresh_probability(unit, written_ms),
     )

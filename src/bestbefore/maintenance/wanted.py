@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestbefore.arrays import Booleans, Integers
-from bestbefore.maintenance.best_before import fresh_probability
 from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.view.units import Units
 
@@ -43,9 +42,8 @@ def cheapest_lift(units: Units, window: WindowUnits, ready: Booleans, wanted: Wa
     by, so the fewest units are those that add most.
     """
     unit, rows = window.unit, window.weights(once=wanted.once)
-    held, interval_ms = units.held[unit], units.interval_ms[unit]
-    before = fresh_probability(units.refreshed_ms[unit], interval_ms, wanted.written_ms) * held
-    after = np.exp(-wanted.writing_ms / interval_ms)
+    before = units.fresh_probability(unit, wanted.written_ms)
+    after = units.unchanged(unit, np.full(len(unit), float(wanted.writing_ms)))
     gain = np.where(ready, np.maximum(after - before, 0.0), 0.0) * rows
     whole = float(rows.sum() + window.unknown)
     lacking = wanted.freshness * whole - float(before @ rows)

@@ -15,7 +15,6 @@ from itertools import pairwise
 import numpy as np
 
 from bestbefore.arrays import Booleans, Integers, Numbers
-from bestbefore.maintenance.best_before import fresh_probability
 from bestbefore.maintenance.proposers import Offer, Proposer
 from bestbefore.simulator.remote_data import RemoteData
 from bestbefore.simulator.scenario import Scenario
@@ -58,8 +57,8 @@ class _Slots:
     def fresh(self, refreshed: Integers, at: Integers) -> Numbers:
         """The probability that units did not change between two slots of theirs."""
         unchanged = self.version[refreshed] == self.version[at]
-        interval_ms = self.interval_ms[refreshed]
-        likely = fresh_probability(self.t_ms[refreshed], interval_ms, self.t_ms[at])
+        age_ms = self.t_ms[at] - self.t_ms[refreshed]
+        likely = np.exp(-age_ms / self.interval_ms[refreshed])
         return np.where(self.periodic[refreshed], unchanged, likely)
 
 

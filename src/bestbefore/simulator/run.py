@@ -34,12 +34,16 @@ from bestbefore.view.units import Units, new_units
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a simulated query and its view are like, besides window and traces."""
+    """What a simulated query and its view are like, besides window and traces.
+
+    Change intervals are `learned` from nothing, learned from `stated` ones, or known.
+    """
 
     condition: Condition | None = None
     aggregate: str | None = None
     capacity: int | None = None
     learned: bool = False
+    stated: bool = False
 
     @property
     def threshold(self) -> float | None:
@@ -84,6 +88,7 @@ def run(
             scenario.moment(evaluation),
             budget,
             threshold=setting.threshold,
+            aggregated=setting.aggregate is not None,
             capacity=setting.capacity,
             saved=saved,
             oracle=view if policy.needs_oracle else None,
@@ -113,9 +118,8 @@ class TraceView:
         self.version, self.code = initial, self.background.code[initial]
         self.schedule: tuple[Integers, ...] = ()
         self.units = self._loaded(scenario)
-        self.rates: ChangeRates | None = None
-        if setting.learned:
-            self._begin_learning(scenario)
+        if setting.learned or setting.stated:
+            self._begin_learning(scenario, stated=setting.stated)
 
     def _loaded(self, scenario: Scenario) -> Units:
         zeros = np.zeros(len(self.version), dtype=np.int64)
@@ -123,15 +127,20 @@ class TraceView:
         units.interval_ms[:] = scenario.interval_ms
         units.refreshed_ms[:] = scenario.window.closing(scenario.evaluations.start)
         units.best_before_ms[:] = scenario.best_before_ms
+        units.periodic[:] = scenario.periodic
         units.held[:] = self.version >= 0
         units.value[:] = self.background.number[self.version]
         return units
 
-    def _begin_learning(self, scenario: Scenario) -> None:
-        """Nothing is known of any rate before the first refresh."""
+    def _begin_learning(self, scenario: Scenario, *, stated: bool) -> None:
+        """Nothing is known of any rate before the first refresh but what is stated."""
         window, units = scenario.window, self.units
-        self.rates = ChangeRates(len(units), width_ms=window.width_ms, slide_ms=window.slide_ms)
-        units.interval_ms[:] = self.rates.interval_ms(np.arange(len(units)))
+        rates = ChangeRates(
+            len(units), width_ms=window.width_ms, slide_ms=window.slide_ms, stated=stated
+        )
+        units.rates, units.periodic[:] = rates, False
+        if not stated:
+            units.interval_ms[:] = rates.interval_ms(np.arange(len(units)))
         units.best_before_ms[:] = window.closing(scenario.evaluations.start)
 
     def replace(self, units: Integers, content: Integers) -> Booleans:

@@ -1,43 +1,125 @@
-"""Change intervals learned from the refreshes themselves."""
+"""How often units change, learned from the refreshes themselves."""
+
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from bestbefore.arrays import Booleans, Integers, Numbers, grown, moved_up
+from bestbefore.arrays import Booleans, Integers, Numbers, Scores, grown, moved_up
 
-_RATES = 48
+Weights = NDArray[np.float32]
+"""A row per unit, a column per rate."""
+
+_RATES = 24
+# With this probability the rate of a unit is another since its last refresh.
+_REDRAWN = 0.02
+# What is believed of all units before any was refreshed: about one change in so many evaluations,
+# worth so many units.
+_FIRST_INTERVAL, _FIRST_UNITS = 4.0, 2.0
+# A stated interval counts as much as so many changes.
+_STATED_CHANGES = 8.0
+_FITS, _SAMPLE, _CHUNK = 3, 1_024, 65_536
+_LEAST = 1e-12
 
 
 class ChangeRates:
-    """What the refreshes so far say of each unit's change rate, as a posterior over a grid.
+    """What the refreshes so far say of each unit's change rate: a posterior over a grid of rates.
 
     Changes are taken for a Poisson process: a refresh after a time a finds a change with
     probability 1 − e^(−λa). How often a unit changed in between is not seen, so counting changes
-    per refresh would make rates too low; the likelihood does not. `log_weight` has a row per unit
-    and a column per rate of the grid, which spans from a tenth of the window's slide to a thousand
-    of its widths.
+    per refresh would make rates too low; the likelihood does not. `log_weight` is the logarithm of
+    that likelihood, with a row per unit and a column per rate of the grid, which spans from a tenth
+    of the window's slide to a thousand of its widths.
+
+    A unit of which little is known is taken to be like the others: `prior` is the distribution of
+    rates over the units, fitted to what was seen of them (empirical Bayes). It may have several
+    peaks, as where most units hardly ever change. `stated` says that the user states intervals:
+    then they take the place of the prior.
     """
 
-    def __init__(self, units: int, *, width_ms: int, slide_ms: int) -> None:
+    def __init__(self, units: int, *, width_ms: int, slide_ms: int, stated: bool = False) -> None:
         shortest_ms, longest_ms = max(1.0, slide_ms / 10), 1_000.0 * max(width_ms, slide_ms)
         self.rate = np.geomspace(1 / longest_ms, 1 / shortest_ms, _RATES)
-        self.log_weight: Numbers = np.zeros((units, _RATES))
+        self.stated = stated
+        self.log_weight: Weights = np.zeros((units, _RATES), dtype=np.float32)
+        expected = self.rate * slide_ms * _FIRST_INTERVAL
+        first = expected * np.exp(-expected)
+        self._first: Numbers = first / first.sum() + _LEAST
+        self.prior: Numbers = self._first.copy()
 
-    def observe(self, units: Integers, age_ms: Integers, changed: Booleans) -> None:
-        """Take in that units, last refreshed `age_ms` ago, were found changed or not."""
+    def observe(
+        self, units: Integers, interval_ms: Integers, age_ms: Integers, changed: Booleans
+    ) -> None:
+        """Take in that units, last refreshed `age_ms` ago, were found changed or not.
+
+        What is known of a unit is how much more probable than before each rate has become. Now and
+        then its rate is drawn anew, so that this never goes to nothing, and a burst is followed.
+        """
         expected = np.outer(np.maximum(age_ms, 1), self.rate)
-        self.log_weight[units] += np.where(
-            changed[:, None], np.log(-np.expm1(-expected)), -expected
-        )
+        said = np.where(changed[:, None], np.log(-np.expm1(-expected)), -expected)
+        before = np.exp(self._before(interval_ms).astype(np.float64))
+        before = before / before.sum(axis=-1, keepdims=True)
+        known = np.exp(self.log_weight[units].astype(np.float64))
+        known /= (known * before).sum(axis=1, keepdims=True)
+        log = np.log((1 - _REDRAWN) * known + _REDRAWN) + said
+        self.log_weight[units] = log - log.max(axis=1, keepdims=True)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Let the prior be what the units that were refreshed are like, or a sample of them."""
+        seen = np.flatnonzero(self.log_weight[:, 0] != self.log_weight[:, -1])
+        seen = seen[:: -(-len(seen) // _SAMPLE)]
+        likelihood = np.exp(self.log_weight[seen].astype(np.float64))
+        for _ in range(_FITS):
+            weight = likelihood * self.prior
+            weight /= weight.sum(axis=1, keepdims=True)
+            found = weight.sum(axis=0) + _FIRST_UNITS * self._first
+            # Rounded, so that it does not depend on the order of the units.
+            self.prior = np.round(found / (len(seen) + _FIRST_UNITS), 12) + _LEAST
+
+    def weights(self, units: Integers, interval_ms: Integers) -> Iterator[tuple[slice, Weights]]:
+        """The posterior of units, a slice of them at a time; each row adds up to one."""
+        for first in range(0, len(units), _CHUNK):
+            part = slice(first, first + _CHUNK)
+            log = self.log_weight[units[part]] + self._before(interval_ms[part])
+            log -= log.max(axis=1, keepdims=True)
+            np.exp(log, out=log)
+            log /= log.sum(axis=1, keepdims=True)
+            yield part, log
+
+    def _before(self, interval_ms: Integers) -> Weights:
+        """The logarithm of what is believed of units before they were refreshed."""
+        if not self.stated:
+            return np.asarray(np.log(self.prior), dtype=np.float32)
+        expected = np.outer(interval_ms, self.rate)
+        log = _STATED_CHANGES * (np.log(expected) - expected)
+        return np.asarray(log - log.max(axis=1, keepdims=True), dtype=np.float32)
+
+    def fresh(self, units: Integers, interval_ms: Integers, age_ms: Numbers) -> Scores:
+        """The probability that units did not change within an age each."""
+        found = np.empty(len(units))
+        rate = -self.rate.astype(np.float32)
+        for part, weight in self.weights(units, interval_ms):
+            unchanged = np.exp(np.outer(age_ms[part].astype(np.float32), rate))
+            found[part] = np.einsum("ur,ur->u", weight, unchanged)
+        return np.minimum(found, 1.0)
+
+    def mean(self, units: Integers, interval_ms: Integers) -> Scores:
+        """The expected changes per millisecond of units."""
+        found, rate = np.empty(len(units)), self.rate.astype(np.float32)
+        for part, weight in self.weights(units, interval_ms):
+            found[part] = weight @ rate
+        return found
 
     def interval_ms(self, units: Integers) -> Integers:
         """The change interval of units: one over the geometric mean of the rate's posterior.
 
         Where every refresh found a change the rate may be anything above; its logarithm is tamer.
         """
-        log_weight = self.log_weight[units]
-        weight = np.exp(log_weight - log_weight.max(axis=1, keepdims=True))
-        mean = weight @ np.log(self.rate) / weight.sum(axis=1)
-        return np.asarray(np.maximum(1, np.round(np.exp(-mean))), dtype=np.int64)
+        found, log_rate = np.empty(len(units)), np.log(self.rate).astype(np.float32)
+        for part, weight in self.weights(units, np.ones(len(units), dtype=np.int64)):
+            found[part] = weight @ log_rate
+        return np.asarray(np.maximum(1, np.round(np.exp(-found))), dtype=np.int64)
 
     def extend(self, count: int) -> None:
         """Make room for more units, of which nothing is known."""

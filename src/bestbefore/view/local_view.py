@@ -66,7 +66,6 @@ class LocalView:
     ) -> None:
         self.key, self.join_key = tuple(key), tuple(key if join_key is None else join_key)
         self.variables, self.defaults = tuple(rows.column_names), defaults
-        self.rates: ChangeRates | None = None
         self.refreshes = 0
         self.keys, self.units = list(keys), units
         self._number = KeyIndex(self.keys)
@@ -229,14 +228,20 @@ class LocalView:
         self._forget([unit for unit in self._missing if overdue[unit]])
         self._close_holes(fully=True)
 
+    def known(self) -> Integers:
+        """The units that were not dropped, in their order."""
+        return np.delete(np.arange(len(self)), self._holes)
+
     def prepare(self, first: int = 0) -> None:
         """Mark the new units, from a number on, that can never be asked for; learn of all."""
         refused = [self.defaults.refusal(key) is not None for key in self.keys[first:]]
         self.units.retry_at[first:][refused] = NEVER_RETRY
-        if self.rates is not None and refused:
-            self.rates.extend(len(refused))
-            # Nothing is known of any of them.
-            self.units.interval_ms[first:] = self.rates.interval_ms(np.array([first]))
+        rates = self.units.rates
+        if rates is not None and refused:
+            rates.extend(len(refused))
+            if not rates.stated:
+                # Nothing is known of any of them.
+                self.units.interval_ms[first:] = rates.interval_ms(np.array([first]))
 
     def _change(self, units: Integers) -> None:
         if self._count is not None:
@@ -277,9 +282,8 @@ class LocalView:
         self._missing = {numbers.get(unit, unit) for unit in self._missing}
         self.keys[first:] = [self.keys[unit] for unit in numbers]
         self._holes = []
-        for column in (self._number, self.units, self.rates):
-            if column is not None:
-                column.move_up(kept, first)
+        for column in (self._number, self.units):
+            column.move_up(kept, first)
         if self._links is not None:
             self._settle_rows()
 
@@ -311,6 +315,6 @@ def view_of(
         join_key=join_key,
         defaults=defaults,
     )
-    view.rates = rates
+    view.units.rates = rates
     view.prepare()
     return view

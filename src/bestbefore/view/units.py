@@ -4,10 +4,13 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers, Numbers, grown, moved_up
+from bestbefore.arrays import Booleans, Integers, Numbers, Scores, grown, moved_up
+from bestbefore.view.change_rates import ChangeRates
 
 NEVER_RETRY = 2**62
 """The `retry_at` of a unit that can never be asked for."""
+# After so many evaluations, what was needed before them counts half.
+_HALVED_EVERY = 512
 
 
 @dataclass(slots=True)
@@ -19,6 +22,11 @@ class Units:
     evaluation that needed it, `value` the number that a FILTER compares (NaN where there is none).
     A unit that is not `held` is known by its key, but the view has no rows of it. `failures` counts
     the requests for it that failed in a row; it is no candidate before the evaluation `retry_at`.
+    `needed` counts the evaluations that needed it while it was held, `noted` tells that it is not
+    what it was at the last commit. Of its value, `squares` adds up the squares of how far it moved
+    from refresh to refresh in about `moves` changes, of which `rises` and `falls` were seen.
+    `periodic` units change every I, and τ tells when; of the others `rates` tells what was learned.
+    `watched` evaluations were counted in all.
     """
 
     row_start: Integers
@@ -31,6 +39,15 @@ class Units:
     held: Booleans
     failures: Integers
     retry_at: Integers
+    needed: Numbers
+    noted: Booleans
+    squares: Numbers
+    moves: Numbers
+    rises: Numbers
+    falls: Numbers
+    periodic: Booleans
+    rates: ChangeRates | None = None
+    watched: int = 0
 
     def __len__(self) -> int:
         return len(self.row_start)
@@ -39,32 +56,88 @@ class Units:
         """Which of some units are held and expected to be fresh: τ > t."""
         return self.held[units] & (self.best_before_ms[units] > t_ms)
 
+    def fresh_probability(self, units: Integers, t_ms: int) -> Scores:
+        """How probably what was fetched of units is still true at a time: 0 for what is not held.
+
+        That of a unit whose rate λ is known is e^(−λ · age); where it is learned, the mean over
+        all that it may be.
+        """
+        age_ms = np.maximum(t_ms - self.refreshed_ms[units], 0)
+        probability = self.unchanged(units, age_ms.astype(np.float64))
+        if self.periodic.any():
+            certain = np.where(self.best_before_ms[units] > t_ms, 1.0, 0.0)
+            probability = np.where(self.periodic[units], certain, probability)
+        return np.where(self.held[units], probability, 0.0)
+
+    def unchanged(self, units: Integers, age_ms: Numbers) -> Scores:
+        """The probability that units do not change within an age each, at any time of theirs."""
+        if self.rates is not None:
+            return self.rates.fresh(units, self.interval_ms[units], age_ms)
+        return np.asarray(np.exp(-age_ms / self.interval_ms[units]), dtype=np.float64)
+
+    @property
+    def evaluations(self) -> float:
+        """How many evaluations count when it is asked how often a unit is needed."""
+        halvings, since = divmod(self.watched, _HALVED_EVERY)
+        return since + _HALVED_EVERY * (1.0 - 0.5**halvings)
+
+    def note_needed(self, units: Integers) -> None:
+        """Count an evaluation, and that it needs some units."""
+        self.watch(self.watched + 1)
+        self.needed[units] += 1.0
+        self.noted[units] = True
+
+    def watch(self, evaluations: int) -> None:
+        """Let so many evaluations be counted in all; what was long ago counts less."""
+        halvings = evaluations // _HALVED_EVERY - self.watched // _HALVED_EVERY
+        if halvings:
+            self.needed *= 0.5**halvings
+        self.watched = evaluations
+
+    def forget_needed(self, units: Integers) -> None:
+        """Of units that are not held nothing is kept."""
+        self.needed[units] = 0.0
+
     def extend(self, count: int, *, interval_ms: int) -> None:
         """Add `count` units that the view does not hold."""
         first = len(self)
-        for column in fields(self):
-            setattr(self, column.name, grown(getattr(self, column.name), count))
+        for name in COLUMNS:
+            setattr(self, name, grown(getattr(self, name), count))
         self.interval_ms[first:] = interval_ms
         self.value[first:] = np.nan
 
     def move_up(self, kept: Integers, first: int) -> None:
         """Drop the units from `first` on, but for some that move up in their order."""
-        for column in fields(self):
-            setattr(self, column.name, moved_up(getattr(self, column.name), kept, first))
+        for name in COLUMNS:
+            setattr(self, name, moved_up(getattr(self, name), kept, first))
+        if self.rates is not None:
+            self.rates.move_up(kept, first)
+
+
+COLUMNS = tuple(column.name for column in fields(Units) if column.name not in {"rates", "watched"})
+"""The names of the columns."""
 
 
 def new_units(row_start: Integers, row_count: Integers, interval_ms: int) -> Units:
     """Held units that have not yet taken part in an evaluation."""
     size = len(row_start)
+    none = np.zeros(size, dtype=np.int64)
     return Units(
         row_start=row_start,
         row_count=row_count,
-        refreshed_ms=np.zeros(size, dtype=np.int64),
-        best_before_ms=np.zeros(size, dtype=np.int64),
+        refreshed_ms=none.copy(),
+        best_before_ms=none.copy(),
         interval_ms=np.full(size, interval_ms, dtype=np.int64),
-        used_ms=np.zeros(size, dtype=np.int64),
+        used_ms=none.copy(),
         value=np.full(size, np.nan),
         held=np.ones(size, dtype=np.bool_),
-        failures=np.zeros(size, dtype=np.int64),
-        retry_at=np.zeros(size, dtype=np.int64),
+        failures=none.copy(),
+        retry_at=none.copy(),
+        needed=np.zeros(size),
+        noted=np.zeros(size, dtype=np.bool_),
+        squares=np.zeros(size),
+        moves=np.zeros(size),
+        rises=np.zeros(size),
+        falls=np.zeros(size),
+        periodic=np.zeros(size, dtype=np.bool_),
     )

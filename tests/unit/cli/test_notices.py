@@ -11,13 +11,13 @@ from tests.unit.job.test_job_file import tables
 @pytest.mark.parametrize(
     ("view", "said"),
     [
-        ({}, "every unit is taken to change once per PT10M"),
+        ({}, "how often each unit changes is learned"),
         ({"change_interval": "1h"}, ""),
-        ({"change_interval": "learned"}, ""),
+        ({"change_interval": "learned"}, "how often each unit changes is learned"),
         ({"interval_variable": "?followers"}, ""),
     ],
 )
-def test_an_assumed_change_interval_is_said(view, said, capsys):
+def test_that_change_intervals_are_learned_is_said(view, said, capsys):
     set_up_log("text", "info")
     _notice_intervals(read_job(tables(view=view)).services[0])
     err = capsys.readouterr().err

@@ -152,7 +152,7 @@ LINKED = "[view]\nrefresh_key = ['item']\nfill = 'start'\n"
 @pytest.mark.parametrize(
     ("parts", "options", "policies"),
     [
-        ({}, "--budget 5,10,20", "WSJ-WBM,WSJ-RND,WSJ-LRU"),
+        ({}, "--budget 5,10,20", "EFG,WSJ-RND,WSJ-LRU,WSJ-WBM"),
         (
             {
                 "where": f"{WINDOW} {SERVICE} FILTER(?price >= 3)",
@@ -169,9 +169,9 @@ LINKED = "[view]\nrefresh_key = ['item']\nfill = 'start'\n"
         (
             {"more": LINKED, "form": "?user (AVG(?price) AS ?mean)", "group": "GROUP BY ?user"},
             "--aggregate avg",
-            "WSJ-WBM,WSJ-RND,WSJ-LRU,IBM-BGP,IBM-Agg",
+            "EFG,WSJ-RND,WSJ-LRU,IBM-BGP,IBM-Agg",
         ),
-        ({"more": "[qos]\nfreshness = 0.9"}, "--budget 2,4,8", "WSJ-WBM,WSJ-RND,WSJ-LRU"),
+        ({"more": "[qos]\nfreshness = 0.9"}, "--budget 2,4,8", "EFG,WSJ-RND,WSJ-LRU,WSJ-WBM"),
     ],
 )
 def test_the_command_at_the_end_compares_policies(job, bestbefore, parts, options, policies):

@@ -1,22 +1,22 @@
 """What a crash at any write leaves of view and budget."""
 
-from dataclasses import fields
-
 import numpy as np
 import pytest
 
-from bestbefore.view import Units, local_view
+from bestbefore.view import local_view
+from bestbefore.view.units import COLUMNS
 
 from .conftest import BATCHES, Crash, CrashingStorage, integer, random_events, user
 
 
 def state_of(rig):
     """All that elections depend on; where rows lie is no part of it."""
-    names = [each.name for each in fields(Units) if each.name != "row_start"]
+    names = [name for name in COLUMNS if name not in {"row_start", "noted"}]
     columns = {name: np.nan_to_num(getattr(rig.view.units, name)).tolist() for name in names}
     rows = [sorted(rig.view.rows_of(number)) for number in range(len(rig.view))]
-    learned = None if rig.view.rates is None else rig.view.rates.log_weight.tolist()
-    return rig.view.keys, columns, rows, rig.state.view("bkg").saved, learned
+    learned = None if rig.view.units.rates is None else rig.view.units.rates.log_weight.tolist()
+    watched = rig.view.units.watched
+    return rig.view.keys, columns, rows, rig.state.view("bkg").saved, learned, watched
 
 
 CASES = {
@@ -25,6 +25,7 @@ CASES = {
     "missing": ("FWSJ-RND", {}),
     "flexible": ("FBA(SBM-BGP)", {"change_interval": "7s"}),
     "learned": ("CWSJ-WBM(fill=true)", {"change_interval": "learned"}),
+    "expected gain": ("EFG", {"change_interval": "learned"}),
 }
 
 

@@ -17,7 +17,8 @@ def always_mentioned():
 
 @pytest.mark.parametrize("policy", ["WSJ-LRU", "WSJ-WBM(fill=true)", "FBA(LRU)", "CWSJ-LRU"])
 def test_unreachable_units_back_off_and_the_others_are_refreshed(rig, policy):
-    run = rig(policy, rows=[(user(n), integer(n)) for n in USERS], budget=3)
+    rows = [(user(n), integer(n)) for n in USERS]
+    run = rig(policy, rows=rows, budget=3, change_interval="10s")
     run.service.down |= DOWN
     run.run(always_mentioned(), batches=[[1, 2, 3], [4], [5, 6], [7, 8, 9, 10, 11, 12]])
     wasted = sum(len(outcome["failed"]) for outcome in run.outcomes)

@@ -44,8 +44,11 @@ def opened(oxigraph, tmp_path):
     return open_with
 
 
-def test_without_any_every_unit_has_the_width_of_the_window(opened):
-    assert opened() == {"a": 20_000, "b": 20_000, "c": 20_000}
+def test_without_any_they_are_learned_and_all_units_begin_alike(opened):
+    found = opened()
+    assert set(found) == {"a", "b", "c"}
+    assert len(set(found.values())) == 1
+    assert found == opened(change_interval="learned")
 
 
 def test_from_a_predicate_at_the_endpoint(opened):

@@ -26,7 +26,7 @@ def tables(**sections):
 def test_three_sections_are_enough_and_the_rest_has_defaults(tmp_path):
     job = read_job(tables(), folder=tmp_path)
     assert job.services[0].budget == 10
-    assert job.services[0].policy.name == "WSJ-WBM"
+    assert job.services[0].policy.name == "EFG"
     assert job.sink.path == str(tmp_path / "answers")
     assert job.checkpoint == str(tmp_path / "checkpoint")
     assert job.streams[0].source.path == str(tmp_path / "stream")

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from bestbefore.maintenance.best_before import fresh_probability, next_best_before
+from bestbefore.maintenance.best_before import next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers import NEVER
 from bestbefore.maintenance.rankers.baselines import LeastRecentlyRefreshed, TimeToLive
@@ -85,7 +85,9 @@ def test_fill_ranks_the_not_expired_behind_all_expired():
 
 
 def test_freshness_falls_with_age_and_recovers_with_a_refresh():
-    fresh = fresh_probability(np.array([100, 90, 0]), np.array([10, 10, 10]), 100)
+    units = new_units(np.zeros(3, dtype=np.int64), np.ones(3, dtype=np.int64), 10)
+    units.refreshed_ms[:] = [100, 90, 0]
+    fresh = units.fresh_probability(np.arange(3), 100)
     assert fresh[0] == 1
     assert fresh[1] == pytest.approx(np.exp(-1))
     assert fresh[2] < 1e-4

@@ -3,6 +3,8 @@ import pytest
 
 from bestbefore.view import ChangeRates
 
+ANY = np.array([1])
+
 
 def learn(true_interval_ms, age_ms, polls, seed=0):
     rng = np.random.default_rng(seed)
@@ -10,7 +12,7 @@ def learn(true_interval_ms, age_ms, polls, seed=0):
     unit = np.array([0])
     for _ in range(polls):
         changed = rng.random(1) < -np.expm1(-age_ms / true_interval_ms)
-        rates.observe(unit, np.array([age_ms]), changed)
+        rates.observe(unit, ANY, np.array([age_ms]), changed)
     return int(rates.interval_ms(unit)[0])
 
 
@@ -31,7 +33,7 @@ def test_several_changes_between_polls_do_not_make_the_rate_too_low():
 def test_units_are_learned_apart():
     rates = ChangeRates(2, width_ms=1_000, slide_ms=1_000)
     for _ in range(50):
-        rates.observe(np.arange(2), np.full(2, 1_000), np.array([True, False]))
+        rates.observe(np.arange(2), ANY, np.full(2, 1_000), np.array([True, False]))
     fast, slow = rates.interval_ms(np.arange(2))
     assert fast < 1_000
     assert slow > 20_000
@@ -46,4 +48,58 @@ def test_before_it_was_seen_a_unit_may_change_at_any_rate_that_matters(
 ):
     rates = ChangeRates(1, width_ms=width_ms, slide_ms=slide_ms)
     assert 1 / rates.rate[[-1, 0]] == pytest.approx([shortest_ms, longest_ms])
-    assert rates.interval_ms(np.array([0])) == round((shortest_ms * longest_ms) ** 0.5)
+    assert slide_ms < rates.interval_ms(np.array([0])) < 10 * slide_ms
+
+
+def test_a_new_unit_is_like_the_others():
+    """Of units that never change, or always do, a further one is expected to be one of them."""
+    for changes, (least, most) in {False: (0.9, 1.0), True: (0.0, 0.1)}.items():
+        rates = ChangeRates(41, width_ms=10_000, slide_ms=1_000)
+        for _ in range(5):
+            rates.observe(np.arange(40), ANY, np.full(40, 10_000), np.full(40, changes))
+        fresh = rates.fresh(np.array([40]), np.array([1]), np.array([10_000.0]))
+        assert least <= fresh[0] <= most
+
+
+def test_probabilities_of_being_fresh_are_kept_on_average():
+    """Of all units that are fresh with a probability p by the estimate, about p are."""
+    rng = np.random.default_rng(3)
+    units = np.arange(400)
+    interval_ms = np.where(units % 3 == 0, 10**8, rng.uniform(3_000, 60_000, 400))
+    rates = ChangeRates(400, width_ms=10_000, slide_ms=1_000)
+    expected, found = [], []
+    for step in range(12):
+        age_ms = rng.integers(1_000, 40_000, 400)
+        changed = rng.random(400) < -np.expm1(-age_ms / interval_ms)
+        if step >= 4:
+            expected.append(rates.fresh(units, np.ones(400), age_ms.astype(float)))
+            found.append(~changed)
+        rates.observe(units, ANY, age_ms, changed)
+    expected, found = np.concatenate(expected), np.concatenate(found)
+    for low in np.arange(0, 1, 0.2):
+        among = (expected >= low) & (expected < low + 0.2)
+        assert found[among].mean() == pytest.approx(expected[among].mean(), abs=0.06)
+
+
+def test_a_rate_that_changes_is_followed_within_a_few_refreshes():
+    rates = ChangeRates(1, width_ms=10_000, slide_ms=1_000)
+    unit, age_ms = np.array([0]), np.array([5_000])
+
+    def fresh():
+        return rates.fresh(unit, np.array([1]), np.array([5_000.0]))[0]
+
+    for _ in range(40):
+        rates.observe(unit, ANY, age_ms, np.array([False]))
+    assert fresh() > 0.95
+    for _ in range(4):
+        rates.observe(unit, ANY, age_ms, np.array([True]))
+    assert fresh() < 0.5
+
+
+def test_a_stated_interval_is_where_learning_starts():
+    rates = ChangeRates(1, width_ms=10_000, slide_ms=1_000, stated=True)
+    unit, stated_ms = np.array([0]), np.array([20_000])
+    assert rates.fresh(unit, stated_ms, np.array([20_000.0]))[0] == pytest.approx(0.37, abs=0.05)
+    for _ in range(60):
+        rates.observe(unit, stated_ms, np.array([20_000]), np.array([False]))
+    assert rates.fresh(unit, stated_ms, np.array([20_000.0]))[0] > 0.8

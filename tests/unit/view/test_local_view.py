@@ -341,7 +341,8 @@ def test_learned_rates_move_with_their_units_and_survive_a_snapshot(tmp_path):
         rows = {(A,): [(A, '"1"')], (C,): [(C, f'"{t_ms}"')]}
         apply_outcome(view, outcome_of(view, t_ms, rows))
     slow, new, fast = view.units.interval_ms.tolist()
-    assert fast < 5_000 < unknown == new < slow
+    assert fast < 5_000 < new < slow
+    assert new == unknown
     view.evict(np.array([1]))
     view.compact()
     storage = LocalStorage(str(tmp_path))
@@ -349,5 +350,11 @@ def test_learned_rates_move_with_their_units_and_survive_a_snapshot(tmp_path):
     empty = ChangeRates(0, width_ms=10_000, slide_ms=5_000)
     again = load_snapshot(storage, "s", rates=empty)
     again.learn([(B,)])
-    assert again.rates.log_weight[:2].tolist() == view.rates.log_weight.tolist()
-    assert again.units.interval_ms.tolist() == [slow, fast, unknown]
+    assert again.units.rates.log_weight[:2].tolist() == view.units.rates.log_weight.tolist()
+    assert again.units.rates.prior.tolist() == view.units.rates.prior.tolist()
+    # Of a new unit it is known by now what the others are like.
+    assert again.units.interval_ms.tolist() == [
+        slow,
+        fast,
+        int(again.units.rates.interval_ms(np.array([2]))[0]),
+    ]

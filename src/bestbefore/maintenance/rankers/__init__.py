@@ -15,10 +15,20 @@ from bestbefore.maintenance.rankers.ranker import (
     Scorer,
     elects,
     rankers,
+    ranks_missing,
     scores,
 )
 
-__all__ = ["NEVER", "Elector", "Ranker", "Scorer", "elects", "rankers", "scores"]
+__all__ = [
+    "NEVER",
+    "Elector",
+    "Ranker",
+    "Scorer",
+    "elects",
+    "rankers",
+    "ranks_missing",
+    "scores",
+]
 
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

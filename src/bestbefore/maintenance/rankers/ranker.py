@@ -22,6 +22,7 @@ __all__ = [
     "Scores",
     "elects",
     "rankers",
+    "ranks_missing",
     "scores",
 ]
 
@@ -72,6 +73,11 @@ def elects(ranker: Ranker) -> TypeGuard[Elector]:
 def scores(ranker: Ranker) -> TypeGuard[Scorer]:
     """Whether a ranker scores candidates one by one."""
     return hasattr(ranker, "score")
+
+
+def ranks_missing(ranker: Ranker) -> bool:
+    """Whether a ranker knows what a unit is worth that the view does not hold."""
+    return bool(getattr(ranker, "ranks_missing", False))
 
 
 rankers: Registry[type[Ranker]] = Registry("ranker")
