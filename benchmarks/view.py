@@ -168,7 +168,7 @@ class Run:
         served.view.units.refreshed_ms[:] = self._times(before=60, after=0)
         if served.view.units.rates is not None:
             # It takes its memory once units are refreshed; here it has, as after a long time.
-            served.view.units.rates.log_weight[:] = 0
+            served.view.units.rates.likelihood[:] = 1
         if self.kind.full:
             view = replace(served.job.view, capacity=self.size)
             served.job = replace(served.job, view=view)

@@ -30,8 +30,8 @@ def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
     columns["key"] = _lists(keys, np.full(len(view), len(view.key)))
     rates = view.units.rates
     if rates is not None:
-        weight = rates.log_weight
-        seen = weight.any(axis=1)
+        weight = rates.likelihood
+        seen = (weight != 1).any(axis=1)
         known = weight if seen.all() else weight[seen]
         columns[_RATES] = _lists(known.ravel(), seen * weight.shape[1])
     units = pa.table(columns)
@@ -94,7 +94,7 @@ def _fill(rates: ChangeRates, file: pq.ParquetFile) -> None:
     first = 0
     for batch in file.iter_batches(_ROWS, columns=[_RATES]):
         (lists,) = batch.columns
-        part = rates.log_weight[first : first + len(lists)]
+        part = rates.likelihood[first : first + len(lists)]
         known = pc.list_value_length(lists).to_numpy() > 0
         part[known] = lists.flatten().to_numpy().reshape(-1, part.shape[1])
         first += len(lists)

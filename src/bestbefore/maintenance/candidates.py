@@ -1,5 +1,6 @@
 """What a policy sees: columns over the candidate set at one moment."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 from bestbefore.arrays import Booleans, Integers, Scores, places
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.window_units import JoinKeys, WindowUnits
+from bestbefore.view.change_rates import Weights
 from bestbefore.view.units import Units
 
 T = TypeVar("T", bound=np.generic)
@@ -107,6 +109,12 @@ class CandidateSet:
         if self.units.rates is None:
             return np.asarray(1.0 / self.interval_ms, dtype=np.float64)
         return self.units.rates.mean(self.unit, self.interval_ms)
+
+    def rate_weights(self) -> Iterator[tuple[slice, Weights]]:
+        """How probable each rate is that was learned of, some candidates at a time."""
+        if self.units.rates is None:
+            raise PolicyError("the change rates of these units are known")
+        return self.units.rates.weights(self.unit, self.interval_ms)
 
     def occupancy(self, moment: Moment) -> Scores:
         """The share of all evaluations that need the unit, as far as was seen.

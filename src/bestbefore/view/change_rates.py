@@ -10,7 +10,7 @@ from bestbefore.arrays import Booleans, Integers, Numbers, Scores, grown, moved_
 Weights = NDArray[np.float32]
 """A row per unit, a column per rate."""
 
-_RATES = 24
+_RATES = 16
 # With this probability the rate of a unit is another since its last refresh.
 _REDRAWN = 0.02
 # What is believed of all units before any was refreshed: about one change in so many evaluations,
@@ -18,8 +18,10 @@ _REDRAWN = 0.02
 _FIRST_INTERVAL, _FIRST_UNITS = 4.0, 2.0
 # A stated interval counts as much as so many changes.
 _STATED_CHANGES = 8.0
-_FITS, _SAMPLE, _CHUNK = 3, 1_024, 65_536
+_FITS, _SAMPLE, _CHUNK = 3, 1_024, 16_384
 _LEAST = 1e-12
+ONES = np.ones(_RATES, dtype=np.float32)
+"""What a posterior is multiplied with to add it up."""
 
 
 class ChangeRates:
@@ -27,9 +29,9 @@ class ChangeRates:
 
     Changes are taken for a Poisson process: a refresh after a time a finds a change with
     probability 1 − e^(−λa). How often a unit changed in between is not seen, so counting changes
-    per refresh would make rates too low; the likelihood does not. `log_weight` is the logarithm of
-    that likelihood, with a row per unit and a column per rate of the grid, which spans from a tenth
-    of the window's slide to a thousand of its widths.
+    per refresh would make rates too low; the likelihood does not. `likelihood` has a row per unit
+    and a column per rate of the grid, which spans from a tenth of the window's slide to a thousand
+    of its widths; the likeliest rate of a unit has 1.
 
     A unit of which little is known is taken to be like the others: `prior` is the distribution of
     rates over the units, fitted to what was seen of them (empirical Bayes). It may have several
@@ -41,11 +43,11 @@ class ChangeRates:
         shortest_ms, longest_ms = max(1.0, slide_ms / 10), 1_000.0 * max(width_ms, slide_ms)
         self.rate = np.geomspace(1 / longest_ms, 1 / shortest_ms, _RATES)
         self.stated = stated
-        self.log_weight: Weights = np.zeros((units, _RATES), dtype=np.float32)
+        self.likelihood: Weights = np.ones((units, _RATES), dtype=np.float32)
         expected = self.rate * slide_ms * _FIRST_INTERVAL
         first = expected * np.exp(-expected)
-        self._first: Numbers = first / first.sum() + _LEAST
-        self.prior: Numbers = self._first.copy()
+        self._first: Numbers = first / first.sum()
+        self.prior: Numbers = self._first + _LEAST
 
     def observe(
         self, units: Integers, interval_ms: Integers, age_ms: Integers, changed: Booleans
@@ -56,44 +58,43 @@ class ChangeRates:
         then its rate is drawn anew, so that this never goes to nothing, and a burst is followed.
         """
         expected = np.outer(np.maximum(age_ms, 1), self.rate)
-        said = np.where(changed[:, None], np.log(-np.expm1(-expected)), -expected)
-        before = np.exp(self._before(interval_ms).astype(np.float64))
-        before = before / before.sum(axis=-1, keepdims=True)
-        known = np.exp(self.log_weight[units].astype(np.float64))
+        said = np.where(changed[:, None], -np.expm1(-expected), np.exp(-expected))
+        before = self._before(interval_ms).astype(np.float64)
+        known = self.likelihood[units].astype(np.float64)
         known /= (known * before).sum(axis=1, keepdims=True)
-        log = np.log((1 - _REDRAWN) * known + _REDRAWN) + said
-        self.log_weight[units] = log - log.max(axis=1, keepdims=True)
+        known = ((1 - _REDRAWN) * known + _REDRAWN) * said
+        self.likelihood[units] = known / known.max(axis=1, keepdims=True)
         self._fit()
 
     def _fit(self) -> None:
         """Let the prior be what the units that were refreshed are like, or a sample of them."""
-        seen = np.flatnonzero(self.log_weight[:, 0] != self.log_weight[:, -1])
+        seen = np.flatnonzero(self.likelihood[:, 0] != self.likelihood[:, -1])
         seen = seen[:: -(-len(seen) // _SAMPLE)]
-        likelihood = np.exp(self.log_weight[seen].astype(np.float64))
+        likelihood = self.likelihood[seen].astype(np.float64)
         for _ in range(_FITS):
             weight = likelihood * self.prior
             weight /= weight.sum(axis=1, keepdims=True)
             found = weight.sum(axis=0) + _FIRST_UNITS * self._first
             # Rounded, so that it does not depend on the order of the units.
-            self.prior = np.round(found / (len(seen) + _FIRST_UNITS), 12) + _LEAST
+            self.prior = np.round(found / found.sum(), 12) + _LEAST
 
     def weights(self, units: Integers, interval_ms: Integers) -> Iterator[tuple[slice, Weights]]:
-        """The posterior of units, a slice of them at a time; each row adds up to one."""
+        """The posterior of units, a slice of them at a time, but for a factor of each unit."""
         for first in range(0, len(units), _CHUNK):
             part = slice(first, first + _CHUNK)
-            log = self.log_weight[units[part]] + self._before(interval_ms[part])
-            log -= log.max(axis=1, keepdims=True)
-            np.exp(log, out=log)
-            log /= log.sum(axis=1, keepdims=True)
-            yield part, log
+            chosen = units[part]
+            side_by_side = int(chosen[-1]) - int(chosen[0]) == len(chosen) - 1
+            rows = slice(int(chosen[0]), int(chosen[-1]) + 1) if side_by_side else chosen
+            yield part, self.likelihood[rows] * self._before(interval_ms[part])
 
     def _before(self, interval_ms: Integers) -> Weights:
-        """The logarithm of what is believed of units before they were refreshed."""
+        """What is believed of units before they were refreshed; it adds up to one."""
         if not self.stated:
-            return np.asarray(np.log(self.prior), dtype=np.float32)
+            return self.prior.astype(np.float32)
         expected = np.outer(interval_ms, self.rate)
         log = _STATED_CHANGES * (np.log(expected) - expected)
-        return np.asarray(log - log.max(axis=1, keepdims=True), dtype=np.float32)
+        weight = np.exp(log - log.max(axis=1, keepdims=True))
+        return np.asarray(weight / weight.sum(axis=1, keepdims=True), dtype=np.float32)
 
     def fresh(self, units: Integers, interval_ms: Integers, age_ms: Numbers) -> Scores:
         """The probability that units did not change within an age each."""
@@ -101,14 +102,14 @@ class ChangeRates:
         rate = -self.rate.astype(np.float32)
         for part, weight in self.weights(units, interval_ms):
             unchanged = np.exp(np.outer(age_ms[part].astype(np.float32), rate))
-            found[part] = np.einsum("ur,ur->u", weight, unchanged)
+            found[part] = np.einsum("ur,ur->u", weight, unchanged) / (weight @ ONES)
         return np.minimum(found, 1.0)
 
     def mean(self, units: Integers, interval_ms: Integers) -> Scores:
         """The expected changes per millisecond of units."""
         found, rate = np.empty(len(units)), self.rate.astype(np.float32)
         for part, weight in self.weights(units, interval_ms):
-            found[part] = weight @ rate
+            found[part] = (weight @ rate) / (weight @ ONES)
         return found
 
     def interval_ms(self, units: Integers) -> Integers:
@@ -118,13 +119,14 @@ class ChangeRates:
         """
         found, log_rate = np.empty(len(units)), np.log(self.rate).astype(np.float32)
         for part, weight in self.weights(units, np.ones(len(units), dtype=np.int64)):
-            found[part] = weight @ log_rate
+            found[part] = (weight @ log_rate) / (weight @ ONES)
         return np.asarray(np.maximum(1, np.round(np.exp(-found))), dtype=np.int64)
 
     def extend(self, count: int) -> None:
         """Make room for more units, of which nothing is known."""
-        self.log_weight = grown(self.log_weight, count)
+        self.likelihood = grown(self.likelihood, count)
+        self.likelihood[len(self.likelihood) - count :] = 1.0
 
     def move_up(self, kept: Integers, first: int) -> None:
         """Forget the units from `first` on, but for some that move up in their order."""
-        self.log_weight = moved_up(self.log_weight, kept, first)
+        self.likelihood = moved_up(self.likelihood, kept, first)

@@ -14,7 +14,7 @@ def state_of(rig):
     names = [name for name in COLUMNS if name not in {"row_start", "noted"}]
     columns = {name: np.nan_to_num(getattr(rig.view.units, name)).tolist() for name in names}
     rows = [sorted(rig.view.rows_of(number)) for number in range(len(rig.view))]
-    learned = None if rig.view.units.rates is None else rig.view.units.rates.log_weight.tolist()
+    learned = None if rig.view.units.rates is None else rig.view.units.rates.likelihood.tolist()
     watched = rig.view.units.watched
     return rig.view.keys, columns, rows, rig.state.view("bkg").saved, learned, watched
 

@@ -350,7 +350,7 @@ def test_learned_rates_move_with_their_units_and_survive_a_snapshot(tmp_path):
     empty = ChangeRates(0, width_ms=10_000, slide_ms=5_000)
     again = load_snapshot(storage, "s", rates=empty)
     again.learn([(B,)])
-    assert again.units.rates.log_weight[:2].tolist() == view.units.rates.log_weight.tolist()
+    assert again.units.rates.likelihood[:2].tolist() == view.units.rates.likelihood.tolist()
     assert again.units.rates.prior.tolist() == view.units.rates.prior.tolist()
     # Of a new unit it is known by now what the others are like.
     assert again.units.interval_ms.tolist() == [

@@ -9,24 +9,21 @@ docs/policies.md derives it. A unit that is missing is wrong for certain.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestbefore.arrays import Booleans, Integers, Scores
+from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.gain_by_key import elect_keys
 from bestbefore.maintenance.rankers.membership import Membership
 from bestbefore.maintenance.rankers.ranker import elect_highest, rankers
 from bestbefore.maintenance.rankers.window_based import fresh_for
+from bestbefore.view.change_rates import ONES
 
 # What is wrong with less than this probability is only looked at for a share of the budget.
 _WORTH_A_LOOK, _EXPLORED = 0.01, 0.1
+_FEW = 64
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(6)
-
-
-Column = NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +34,10 @@ class Outlook:
     these are, and `later` how many are expected in any evaluation after that.
     """
 
-    age: Column
-    lasting: Column
-    rows: Column
-    later: Column
+    age: Scores
+    lasting: Scores
+    rows: Scores
+    later: Scores
 
 
 def outlook(candidates: CandidateSet, moment: Moment) -> Outlook:
@@ -72,9 +69,7 @@ class ExpectedGain:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """The expected gain in rows."""
-        if candidates.threshold is not None:
-            return _gain_of_membership(candidates, moment)
-        return _gain(candidates, moment)
+        return _gain(candidates, moment)[0]
 
     def elect(
         self, candidates: CandidateSet, moment: Moment, *, budget: int, rng: np.random.Generator
@@ -82,8 +77,8 @@ class ExpectedGain:
         """The highest gains; where join keys are aggregated, whole join keys."""
         if candidates.aggregated:
             return elect_keys(candidates, moment, budget=budget)
-        gain = self.score(candidates, moment)
-        gain = np.where(_hardly_wrong(candidates, moment), -1.0 / (1.0 + gain), gain)
+        gain, wrong = _gain(candidates, moment)
+        gain = np.where(wrong < _WORTH_A_LOOK, -1.0 / (1.0 + gain), gain)
         chosen = elect_highest(gain, budget=budget, rng=rng)
         looks = _EXPLORED * budget
         most = int(looks) + int(rng.random() < looks % 1)
@@ -91,43 +86,68 @@ class ExpectedGain:
         return chosen[: worth + most]
 
 
-def _hardly_wrong(candidates: CandidateSet, moment: Moment) -> Booleans:
-    """Which candidates are fresh almost for certain."""
-    fresh = candidates.units.fresh_probability(candidates.unit, moment.t_ms)
-    return np.asarray(fresh > 1 - _WORTH_A_LOOK)
+def _gain(candidates: CandidateSet, moment: Moment) -> tuple[Scores, Scores]:
+    """The gain of each candidate, and how probably it is wrong now."""
+    if candidates.threshold is not None:
+        return _gain_of_membership(candidates, moment)
+    expected = outlook(candidates, moment)
+    gain, wrong = _gain_of_rows(candidates, moment, expected)
+    if candidates.periodic.any():
+        exact = _gain_of_periodic(candidates, moment, expected)
+        stale = candidates.expired(moment) | ~candidates.held
+        gain = np.where(candidates.periodic, exact, gain)
+        wrong = np.where(candidates.periodic, stale, wrong)
+    return gain, wrong
 
 
-def _gain(candidates: CandidateSet, moment: Moment) -> Scores:
-    """The gain where a row is wrong as soon as its unit has changed."""
-    expected, units = outlook(candidates, moment), candidates.units
-    gain = np.empty(len(candidates))
-    missing = ~candidates.held
-    if units.rates is None:
+def _gain_of_rows(
+    candidates: CandidateSet, moment: Moment, expected: Outlook
+) -> tuple[Scores, Scores]:
+    """The gain where a row is wrong as soon as its unit has changed: d(a) = 1 − e^(−λa).
+
+    Then Σ_{k<n} e^(−λk) is (1 − e^(−λn)) / (1 − e^(−λ)). Of rates that are learned the means over
+    all that they may be take the place of e^(−λn) and of these sums.
+    """
+    # In quarters of an evaluation, so that there are few lengths.
+    lasting = np.floor(4.0 * np.minimum(expected.lasting, expected.age)) / 4.0
+    if candidates.units.rates is None:
         rate = moment.slide_ms / candidates.interval_ms
-        gain[:] = _gain_at(rate, expected, missing)
+        scale = -1.0 / np.expm1(-np.maximum(rate, 1e-9))
+        fresh = np.exp(-rate * expected.age)
+        whole, present = (1.0 - fresh) * scale, -np.expm1(-rate * lasting) * scale
     else:
-        per_slide = (units.rates.rate * moment.slide_ms).astype(np.float32)
-        for part, weight in units.rates.weights(candidates.unit, candidates.interval_ms):
-            cut = _cut(expected, part)
-            found = [_gain_at(rate, cut, missing[part]) for rate in per_slide]
-            gain[part] = np.einsum("ur,ru->u", weight, np.array(found))
-    periodic = candidates.periodic
-    if periodic.any():
-        gain = np.where(periodic, _gain_of_periodic(candidates, moment, expected), gain)
-    return gain
+        per_slide = candidates.units.rates.rate * moment.slide_ms
+        fresh, whole, present = _learned_sums(candidates, per_slide, expected.age, lasting)
+    fresh = np.where(candidates.held, fresh, 0.0)
+    now = present - lasting * fresh
+    then = whole - present - (expected.age - lasting) * fresh
+    return expected.rows * now + expected.later * then, 1.0 - fresh
 
 
-def _gain_at(rate: Scores | np.float32, expected: Outlook, missing: Booleans) -> Scores:
-    """The gain of units that change at a known rate per evaluation: d(a) = 1 − e^(−λa)."""
-    age, lasting = expected.age, np.minimum(expected.lasting, expected.age)
-    fresh_now = np.exp(-rate * age)
-    # Σ_{k<n} e^(−λk), or n where λ is next to nothing.
-    scale = -1.0 / np.expm1(-np.maximum(rate, 1e-9))
-    whole, present = (1.0 - fresh_now) * scale, -np.expm1(-rate * lasting) * scale
-    fresh_now = np.where(missing, 0.0, fresh_now)
-    now = present - lasting * fresh_now
-    then = whole - present - (age - lasting) * fresh_now
-    return np.asarray(expected.rows * now + expected.later * then)
+def _learned_sums(
+    candidates: CandidateSet, rate: Scores, age: Scores, lasting: Scores
+) -> tuple[Scores, Scores, Scores]:
+    """E[e^(−λK)], and the expected sums of e^(−λk) up to K and up to as long as rows last."""
+    per_slide = -rate.astype(np.float32)
+    scale = (-1.0 / np.expm1(per_slide)).astype(np.float32)
+    both = np.stack([np.ones_like(scale), scale], axis=1)
+    which = (4.0 * lasting).astype(np.int64)
+    lengths = np.arange(which.max(initial=0) + 1) / 4.0
+    sums = (-np.expm1(np.outer(per_slide, lengths)) * scale[:, None]).astype(np.float32)
+    few, found = len(lengths) <= _FEW, np.empty((3, len(candidates)))
+    whole = np.empty(len(candidates))
+    for part, weight in candidates.rate_weights():
+        fresh, lost = (
+            (weight * np.exp(np.outer(age[part].astype(np.float32), per_slide))) @ both
+        ).T
+        found[0, part], found[1, part] = fresh, weight @ scale - lost
+        if few:
+            found[2, part] = np.take_along_axis(weight @ sums, which[part][:, None], axis=1)[:, 0]
+        else:
+            found[2, part] = np.einsum("ur,ur->u", weight, sums.T[which[part]])
+        whole[part] = weight @ ONES
+    found /= whole
+    return found[0], found[1], found[2]
 
 
 def _gain_of_periodic(candidates: CandidateSet, moment: Moment, expected: Outlook) -> Scores:
@@ -142,7 +162,7 @@ def _gain_of_periodic(candidates: CandidateSet, moment: Moment, expected: Outloo
     return np.where(candidates.expired(moment) | ~candidates.held, gain, 0.0)
 
 
-def _gain_of_membership(candidates: CandidateSet, moment: Moment) -> Scores:
+def _gain_of_membership(candidates: CandidateSet, moment: Moment) -> tuple[Scores, Scores]:
     """The gain where a row is wrong if its value is on the other side of a threshold by now."""
     expected, member = outlook(candidates, moment), Membership.of(candidates, moment)
     wrong_now = np.where(candidates.held, member.wrong(expected.age), 1.0)
@@ -152,7 +172,7 @@ def _gain_of_membership(candidates: CandidateSet, moment: Moment) -> Scores:
     after = _integral(member, present, whole)
     now = np.minimum(expected.lasting, expected.age) * wrong_now - until
     then = (expected.age - np.minimum(expected.lasting, expected.age)) * wrong_now - after
-    return np.asarray(expected.rows * now + expected.later * then)
+    return expected.rows * now + expected.later * then, wrong_now
 
 
 def _integral(member: Membership, low: Scores, high: Scores) -> Scores:
@@ -161,9 +181,3 @@ def _integral(member: Membership, low: Scores, high: Scores) -> Scores:
     for node, weight in zip(_NODES, _NODE_WEIGHTS, strict=True):
         total += weight * member.wrong(low + half * (1 + node))
     return np.asarray(total * half)
-
-
-def _cut(expected: Outlook, part: slice) -> Outlook:
-    """Some of the candidates, in less memory."""
-    columns = (expected.age, expected.lasting, expected.rows, expected.later)
-    return Outlook(*(column[part].astype(np.float32) for column in columns))

@@ -1,10 +1,8 @@
 """How probably a value is on the other side of a FILTER's threshold than when it was fetched."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bestbefore.arrays import Scores
 from bestbefore.maintenance.candidates import FARTHEST, CandidateSet, Moment
@@ -55,7 +53,7 @@ class Membership:
             freedom=_FREEDOM + seen,
         )
 
-    def wrong(self, age: NDArray[np.floating[Any]]) -> Scores:
+    def wrong(self, age: Scores) -> Scores:
         """The probability of being on the other side after so many evaluations.
 
         That is the probability of a change, times that of having gone so far given there was one.
