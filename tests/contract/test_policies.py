@@ -90,10 +90,10 @@ def run(name, units, window, *, budget, moment=MOMENTS[0], seed=7):
 @pytest.mark.parametrize("many_to_many", [False, True], ids=["1:1", "M:N"])
 def test_elects_at_most_the_budget_only_candidates_none_twice(name, moment, many_to_many):
     units, window = some_units(100, 1), a_window(100, 2, many_to_many=many_to_many)
-    flexible = resolve_policy(name).flexible
+    allocation = resolve_policy(name).allocation
     for budget in (0, 1, 10, 40, 1_000):
         election = run(name, units, window, budget=budget, moment=moment)
-        assert len(election.elected) <= allowance(budget, 3, moment, flexible=flexible)
+        assert len(election.elected) <= allowance(budget, 3, moment, allocation)
         assert set(election.elected.tolist()) <= set(election.candidates.tolist())
         assert len(set(election.elected.tolist())) == len(election.elected)
         assert election.elected.dtype == np.int64

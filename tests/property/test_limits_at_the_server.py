@@ -74,7 +74,7 @@ class World:
             policy={"name": self.rng.choice(["WSJ-WBM", "WSJ-LRU", "FBA(SBM-BGP)"])},
         )
         self.limits = self.job.services[0].limits
-        self.flexible = self.job.services[0].policy.flexible
+        self.flexible = self.job.services[0].policy.saves
         self.crashes, self.next = 0, 1
         self.running, self.committed = None, None
 

@@ -15,7 +15,7 @@ from bestbefore.maintenance import (
     elect,
     resolve_policy,
 )
-from bestbefore.maintenance.allocation import allowance, savings
+from bestbefore.maintenance.allocation import Allocation, allowance, savings
 from bestbefore.maintenance.window_units import units_of_keys, units_of_links
 from bestbefore.view.links import link
 from bestbefore.view.units import new_units
@@ -99,7 +99,7 @@ def test_the_ledger_of_fba_never_overspends_its_horizon(seed, budget, evaluation
         window = units_of_keys(keys, *counts)
         situation = Situation(moment, budget, saved=saved)
         now = len(elect(policy, units, window, situation, rng=rng).elected)
-        assert now <= allowance(budget, saved, moment, flexible=True)
+        assert now <= allowance(budget, saved, moment, Allocation.FBA)
         spent += now
         saved = savings(budget, saved, now, moment)
         assert spent <= budget * (number + moment.horizon - 1)

@@ -124,6 +124,7 @@ def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
         "limits": [outcome.bound_by, dict(outcome.left)],
         "budget": outcome.budget,
         "lift": outcome.lift,
+        "price": outcome.price,
         "requests": reply.requests,
         "seconds": reply.seconds,
         "state": reply.state,
@@ -157,6 +158,7 @@ def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
         left=left,
         budget=entry["budget"],
         lift=tuple(entry["lift"]) if entry["lift"] else None,
+        price=entry["price"],
     )
 
 

@@ -13,7 +13,7 @@ from bestbefore.spark.element_numbers import Anchor
 from bestbefore.spark.needed_elements import NeededElements
 from bestbefore.storage import Storage
 
-FORMAT = 6
+FORMAT = 7
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class ViewState:
     """The durable form of a service's view, and what of its budgets is spent.
 
     The snapshot is `unused` if no evaluation had begun when it was made.
-    `saved` is what flexible allocation has left; `started` was spent to fill the view. `ledger`
+    `saved` is the budget that is left for later and `price` what a refresh is worth; `started` was spent to fill the view. `ledger`
     and `limits` tell how often the ledgers of refreshes and of requests had been written.
     """
 
@@ -29,6 +29,7 @@ class ViewState:
     snapshot_batch: int = -1
     unused: bool = False
     saved: int = 0
+    price: float | None = None
     started: int = 0
     ledger: int = 0
     limits: int = 0

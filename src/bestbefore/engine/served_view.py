@@ -236,6 +236,7 @@ class ServedView:
             threshold=threshold.number if threshold else None,
             capacity=job.view.capacity,
             saved=state.saved,
+            price=state.price,
             evaluation=evaluation,
             seed=job.seed,
             fill=job.fills_first,
@@ -278,7 +279,8 @@ class ServedView:
 
 def _after(state: ViewState, outcome: Outcome) -> ViewState:
     """What of the budgets is spent after an evaluation."""
-    return replace(state, saved=outcome.saved, started=state.started + outcome.started)
+    started = state.started + outcome.started
+    return replace(state, saved=outcome.saved, price=outcome.price, started=started)
 
 
 def _moment(evaluation: int, timeline: Timeline, job: ServiceSettings) -> Moment:

@@ -4,6 +4,7 @@ from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING
 
 from bestbefore.job.job import UNLIMITED, Job, Qos, ServiceSettings, listed
+from bestbefore.maintenance.allocation import Allocation
 from bestbefore.maintenance.replacement import Replacement, replacements
 from bestbefore.query import describe_algebra, parse_query, print_query
 from bestbefore.query.algebra import Join, Pattern, Union, Variable, Window, children
@@ -105,11 +106,12 @@ def _limits(service: ServiceSettings) -> list[str]:
 def _maintenance(service: ServiceSettings) -> list[str]:
     policy = service.policy
     lines = [_units(service)]
-    if policy.flexible:
+    if policy.saves:
         horizon, budget = _horizon(service.window), service.budget
+        borrowed = (horizon - 1) * budget if policy.allocation is Allocation.FBA else 0
         lines.append(
             f"allocation: flexible, {budget} refreshes per evaluation on average; at most "
-            f"{horizon * budget} saved for later, {(horizon - 1) * budget} borrowed from it"
+            f"{horizon * budget} saved for later, {borrowed} borrowed from it"
         )
     else:
         lines.append(f"allocation: fixed, {_budget(service)} refreshes at each evaluation")

@@ -248,10 +248,10 @@ def check_service(service: ServiceSettings) -> None:
             f"the window <{window.name}> counts elements, so it has no width in time to stand for "
             'change intervals: give view.change_interval, for example "1h"'
         )
-    if service.ahead and (policy.flexible or view.capacity is not None or view.mode == "none"):
+    if service.ahead and (policy.saves or view.capacity is not None or view.mode == "none"):
         raise JobError(
             "budget.ahead = true goes with a fixed budget and a view without a capacity: leave out "
-            "FBA, view.capacity and view.mode = 'none', or ahead"
+            "FBA or price, view.capacity and view.mode = 'none', or ahead"
         )
     if service.ahead and isinstance(window.extent, CountWindow):
         raise JobError(

@@ -1,4 +1,7 @@
-"""Budget allocation: γ at each evaluation, or moved to where it yields most (FBA)."""
+"""Budget allocation: γ at each evaluation, or moved to where it yields most (FBA, price)."""
+
+from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 
@@ -6,21 +9,69 @@ from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.best_before import next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.ranker import NEVER, Scorer, elect_highest
+from bestbefore.maintenance.selection import nth_highest
+
+# How much of a price the last evaluation makes.
+_NEWS = 0.5
 
 
-def allowance(budget: int, saved: int, moment: Moment, *, flexible: bool) -> int:
+class Allocation(StrEnum):
+    """How the budget is spread over evaluations.
+
+    FIXED: γ each. FBA: planned over the horizon of the window, from savings and future budgets.
+    PRICE: what is saved is spent where scores are above what they are elsewhere; none is borrowed.
+    """
+
+    FIXED = "fixed"
+    FBA = "FBA"
+    PRICE = "price"
+
+
+def allowance(budget: int, saved: int, moment: Moment, allocation: Allocation) -> int:
     """The refreshes that one evaluation may have at most.
 
-    With flexible allocation that is the budget of the whole horizon and what was saved before;
-    what was borrowed counts as negative savings. So no more is ever spent up to an evaluation
-    than the budgets of all evaluations up to the end of its horizon.
+    With FBA that is the budget of the whole horizon and what was saved before; what was borrowed
+    counts as negative savings. So no more is ever spent up to an evaluation than the budgets of all
+    evaluations up to the end of its horizon. With a price it is the budget and what was saved.
     """
-    return max(0, moment.horizon * budget + saved) if flexible else budget
+    if allocation is Allocation.FIXED:
+        return budget
+    ahead = moment.horizon if allocation is Allocation.FBA else 1
+    return max(0, ahead * budget + saved)
 
 
 def savings(budget: int, saved: int, spent: int, moment: Moment) -> int:
     """What is saved (or, if negative, borrowed) after an evaluation; at most a horizon's budget."""
     return min(saved + budget - spent, moment.horizon * budget)
+
+
+@dataclass(frozen=True, slots=True)
+class Market:
+    """What a refresh has to be worth, so that on average the budget γ is spent.
+
+    `price` is the mean over the evaluations so far of the γ-th highest score, the latest most. The
+    nearer the savings are to as much as can be saved, the lower a score will do.
+    """
+
+    budget: int
+    saved: int
+    horizon: int
+    price: float | None = None
+
+    def after(self, scores: Scores) -> float | None:
+        """The price with the scores of one more evaluation."""
+        worth = scores[scores > 0]
+        if not self.budget or not len(worth):
+            return self.price
+        bar = nth_highest(worth, min(self.budget, len(worth)))
+        bar = bar if len(worth) >= self.budget else 0.0
+        return bar if self.price is None else (1 - _NEWS) * self.price + _NEWS * bar
+
+    def worthwhile(self, scores: Scores, price: float | None) -> Scores:
+        """The scores of what is worth the price; nothing else is elected."""
+        full = self.saved / max(self.horizon * self.budget, 1)
+        bar = (price or 0.0) * max(0.0, 1.0 - full)
+        return np.where(scores >= bar, scores, NEVER)
 
 
 def elect_flexibly(

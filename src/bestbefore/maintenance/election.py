@@ -6,7 +6,7 @@ from typing import cast
 import numpy as np
 
 from bestbefore.arrays import Integers, Scores
-from bestbefore.maintenance.allocation import allowance, elect_flexibly
+from bestbefore.maintenance.allocation import Allocation, Market, allowance, elect_flexibly
 from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle
 from bestbefore.maintenance.event_clock import EventClock
 from bestbefore.maintenance.outcome import Asked
@@ -23,13 +23,15 @@ from bestbefore.view.units import Units
 class Election:
     """The candidate set C, the elected set E ⊆ C and the units that leave for it, as numbers.
 
-    Where a freshness is wanted, `lift` is what it would take.
+    Where a freshness is wanted, `lift` is what it would take; `price` is what a refresh is worth
+    elsewhere, where that matters.
     """
 
     candidates: Integers
     elected: Integers
     evicted: Integers
     lift: Lift | None = None
+    price: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,12 @@ class Situation:
 
     `evaluation` numbers the moment, and with `seed` decides what chance decides. `threshold` is
     that of the query's FILTER; `aggregated` says that the answer of a join key aggregates its
-    units; `capacity` is the most units that the view may hold, `saved` the budget
-    that flexible allocation has left from before, `oracle` the truth where it is known. With `fill`
-    what the window needs and the view lacks goes first, whoever proposes; `start` more than the
-    budget may be spent on it, and units that nobody needed for `keep_ms` leave. `uncached` asks for
-    all that the window needs, whatever the budget, and keeps nothing. `freshness` is the α that is
-    wanted, which no more than the budget is spent for, and answers may show equal rows `once`;
+    units; `capacity` is the most units that the view may hold, `saved` the budget that is left from
+    before and `price` what a refresh was worth then, `oracle` the truth where it is known. With
+    `fill` what the window needs and the view lacks goes first, whoever proposes; `start` more than
+    the budget may be spent on it, and units that nobody needed for `keep_ms` leave. `uncached` asks
+    for all that the window needs, whatever the budget, and keeps nothing. `freshness` is the α that
+    is wanted, which no more than the budget is spent for, and answers may show equal rows `once`;
     `ahead` was asked for before the evaluation was due. Without a `clock` no time passes during an
     evaluation.
     """
@@ -54,6 +56,7 @@ class Situation:
     aggregated: bool = False
     capacity: int | None = None
     saved: int = 0
+    price: float | None = None
     oracle: Oracle | None = None
     evaluation: int = 0
     seed: int = 0
@@ -119,14 +122,17 @@ def _elect(step: "_Step") -> Election:
     tiers = step.propose()
     candidates = tiers[0] if len(tiers) == 1 else np.concatenate([window.unit[:0], *tiers])
     first = step.elect_missing(missing) if len(missing) else missing
-    if policy.flexible and scores(policy.ranker):
+    price = situation.price
+    if policy.allocation is Allocation.FBA and scores(policy.ranker):
         elected = step.elect_flexibly(policy.ranker, spent=len(first))
+    elif policy.allocation is Allocation.PRICE and scores(policy.ranker):
+        elected, price = step.elect_priced(policy.ranker, candidates, spent=len(first))
     else:
         elected = step.elect_from(tiers, situation.budget - len(first))
     if len(missing):
         candidates = np.concatenate([missing, candidates])
         elected = np.concatenate([first, elected])
-    return step.with_room(candidates, elected)
+    return replace(step.with_room(candidates, elected), price=price)
 
 
 def describe(
@@ -223,10 +229,22 @@ class _Step:
             held = self.units.held[window.unit]
             cached = self._ready(window.unit if held.all() else window.unit[held], slides)
             foreseen.append(describe(self.units, cached, window, self.situation))
-        pool = allowance(self.situation.budget, self.situation.saved, moment, flexible=True)
+        pool = allowance(self.situation.budget, self.situation.saved, moment, Allocation.FBA)
         pool = max(0, pool - spent)
         chosen = elect_flexibly(ranker, foreseen, moment, pool=pool, rng=self.rng)
         return foreseen[0].unit[chosen]
+
+    def elect_priced(
+        self, ranker: Scorer, proposed: Integers, *, spent: int
+    ) -> tuple[Integers, float | None]:
+        """What is worth the price, and the price from now on."""
+        moment, budget, saved = self.situation.moment, self.situation.budget, self.situation.saved
+        market = Market(budget, saved, moment.horizon, self.situation.price)
+        score = ranker.score(describe(self.units, proposed, self.window, self.situation), moment)
+        price = market.after(score)
+        pool = allowance(budget, saved, moment, Allocation.PRICE)
+        worth = market.worthwhile(score, price)
+        return proposed[elect_highest(worth, budget=max(0, pool - spent), rng=self.rng)], price
 
     def with_room(self, candidates: Integers, elected: Integers) -> Election:
         """Choose who leaves for the missing ones.
@@ -244,7 +262,7 @@ class _Step:
         movable, needed = self.units.held.copy(), np.zeros(len(self.units), dtype=np.bool_)
         movable[elected], needed[self.window.unit] = False, True
         order = self.policy.replacement.order(
-            self.units, movable, needed, t_ms=self.situation.moment.t_ms, count=excess
+            self.units, movable, needed, moment=self.situation.moment, count=excess
         )
         evicted = order[:excess]
         homeless = np.flatnonzero(missing)[::-1][: excess - len(evicted)]

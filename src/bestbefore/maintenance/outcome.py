@@ -46,7 +46,7 @@ class Outcome:
     holds, noted where a capacity makes it matter. `bound_by` is the limit that kept it from
     refreshing more, if one did, and `left` the requests that each limit of the service then leaves;
     `budget` is the γ that it had; `lift` how many refreshes a wanted freshness would have taken,
-    and the freshness that no budget could exceed.
+    and the freshness that no budget could exceed; `price` what a refresh had to be worth.
     Of what it did: `changed` held units had other content, `waiting` units of the window were no
     candidates (their request failed lately, or can never be sent), `saved` is the budget left for
     later (borrowed, if negative), `started` was spent beyond it to fill the view, `window` is what
@@ -66,6 +66,7 @@ class Outcome:
     left: Mapping[str, int] = field(default_factory=dict)
     budget: int = 0
     lift: tuple[int, float] | None = None
+    price: float | None = None
     changed: int = 0
     waiting: int = 0
     saved: int = 0
@@ -90,4 +91,5 @@ class Asked:
     left: Mapping[str, int]
     budget: int
     lift: tuple[int, float] | None
+    price: float | None = None
     room: Integers = field(default_factory=lambda: NONE)

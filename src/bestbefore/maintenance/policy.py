@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from bestbefore.errors import PolicyError
+from bestbefore.maintenance.allocation import Allocation
 from bestbefore.maintenance.proposers import Proposer, proposers
 from bestbefore.maintenance.rankers import Ranker, scores
 from bestbefore.maintenance.rankers.ranker import Need
@@ -12,13 +13,18 @@ from bestbefore.maintenance.replacement import FreshnessReplacement, Replacement
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Who proposes, who ranks, who leaves a full view, and whether budget moves in time (FBA)."""
+    """Who proposes, who ranks, who leaves a full view, and how budget moves in time."""
 
     name: str
     proposer: Proposer
     ranker: Ranker
     replacement: Replacement = field(default_factory=FreshnessReplacement)
-    flexible: bool = False
+    allocation: Allocation = Allocation.FIXED
+
+    @property
+    def saves(self) -> bool:
+        """Whether budget that is left is for later."""
+        return self.allocation is not Allocation.FIXED
 
     @property
     def fetches_missing(self) -> bool:
@@ -43,17 +49,18 @@ class Policy:
 
     def check(self) -> None:
         """Refuse a combination that makes no sense in itself."""
-        if self.flexible and not scores(self.ranker):
+        how = self.allocation.value
+        if self.saves and not scores(self.ranker):
             raise PolicyError(
-                f"{self.name!r}: FBA compares scores, and this ranker elects sets as a whole; "
+                f"{self.name!r}: {how} compares scores, and this ranker elects sets as a whole; "
                 "use one that scores, for example FBA(IBM-BGP)"
             )
-        if self.flexible and self.proposer is not proposers["WSJ"]:
+        if self.saves and self.proposer is not proposers["WSJ"]:
             raise PolicyError(
-                f"{self.name!r}: FBA foresees which units of the window become stale, so its "
-                "candidates are those of WSJ; write FBA(…) without another proposer"
+                f"{self.name!r}: {how} compares the units of this window with those of others, so "
+                f"its candidates are those of WSJ; write {how}(…) without another proposer"
             )
-        if self.flexible and self.needs_oracle:
+        if self.allocation is Allocation.FBA and self.needs_oracle:
             raise PolicyError(
                 f"{self.name!r}: FBA predicts changes from τ and I, an oracle knows them"
             )

@@ -1,4 +1,5 @@
-"""Policies by name: `WSJ-WBM`, `WST`, `LRU.F+(alpha=0.2)`, `FBA(IBM-BGP)`, `MP(CWSJ,WBM,FRP)`.
+"""Policies by name: `WSJ-WBM`, `WST`, `LRU.F+(alpha=0.2)`, `FBA(IBM-BGP)`, `price(EFG)`,
+`MP(CWSJ,WBM,FRP)`.
 
 A ranker alone means WSJ before it; a proposer alone elects at random from its candidates.
 """
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from bestbefore.errors import InputError, PolicyError, nearest
+from bestbefore.maintenance.allocation import Allocation
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
@@ -19,8 +21,11 @@ from bestbefore.registry import POLICIES, Registry, load_entry_points
 _DEFAULT_PROPOSER, _DEFAULT_RANKER, _DEFAULT_REPLACEMENT = "WSJ", "RND", "FRP"
 _CALL = re.compile(r"(?P<name>[^()\s]+)\s*(?:\((?P<arguments>[^()]*)\))?")
 _PROCESS = re.compile(r"MP\((?P<parts>.*)\)", re.DOTALL)
-_FLEXIBLE = re.compile(r"FBA\((?P<ranker>.*)\)", re.DOTALL)
-_FLEXIBLE_SUMMARY = "Budget moves to the evaluations where it yields most."
+_ALLOCATED = re.compile(r"(?P<allocation>FBA|price)\((?P<ranker>.*)\)", re.DOTALL)
+_SUMMARIES = {
+    Allocation.FBA: "Budget moves to the evaluations where it yields most.",
+    Allocation.PRICE: "Budget is saved for the evaluations where it yields most; none is borrowed.",
+}
 
 T = TypeVar("T")
 
@@ -29,13 +34,13 @@ def resolve_policy(name: str) -> Policy:
     """The policy behind a name; an unknown name is answered with the nearest ones."""
     load_entry_points(POLICIES)
     proposer, ranker, replacement = _parts(name.strip(), name)
-    flexible = _FLEXIBLE.fullmatch(ranker)
+    allocated = _ALLOCATED.fullmatch(ranker)
     policy = Policy(
         name,
         proposers[proposer],
-        ranker=_made(name, rankers, flexible["ranker"].strip() if flexible else ranker),
+        ranker=_made(name, rankers, allocated["ranker"].strip() if allocated else ranker),
         replacement=_made(name, replacements, replacement),
-        flexible=flexible is not None,
+        allocation=Allocation(allocated["allocation"]) if allocated else Allocation.FIXED,
     )
     policy.check()
     return policy
@@ -69,12 +74,15 @@ def proposer_parts() -> Iterator[Part]:
 
 
 def allocation_parts() -> Iterator[Part]:
-    """Flexible budget allocation, and the rankers that it is not for."""
-    without = [
-        name for name, kind in rankers.items() if not _resolves(f"FBA({name}{_examples(kind)})")
-    ]
-    told = f"{_FLEXIBLE_SUMMARY} Not with {', '.join(without)}."
-    yield Part("FBA(ranker)", told, resolve_policy("FBA(WBM)"))
+    """The ways to move budget in time, and the rankers that each is not for."""
+    for how, what in _SUMMARIES.items():
+        without = [
+            name
+            for name, kind in rankers.items()
+            if not _resolves(f"{how}({name}{_examples(kind)})")
+        ]
+        told = f"{what} Not with {', '.join(without)}."
+        yield Part(f"{how}(ranker)", told, resolve_policy(f"{how}(WBM)"))
 
 
 def replacement_parts() -> Iterator[Part]:
@@ -93,10 +101,11 @@ def policy_names() -> dict[str, str]:
             name = f"{proposer}-{ranker}{_examples(kind)}"
             if _resolves(name):
                 names[name] = f"{summary(kind)} From: {summary(proposers[proposer].select)}"
-    for ranker, kind in rankers.items():
-        name = f"FBA({ranker}{_examples(kind)})"
-        if _resolves(name):
-            names[name] = f"{summary(kind)} {_FLEXIBLE_SUMMARY}"
+    for how, told in _SUMMARIES.items():
+        for ranker, kind in rankers.items():
+            name = f"{how}({ranker}{_examples(kind)})"
+            if _resolves(name):
+                names[name] = f"{summary(kind)} {told}"
     return names
 
 

@@ -23,7 +23,7 @@ def nth_highest(scores: Scores | Integers, n: int) -> float:
     return _nth_highest(scores, n)
 
 
-def lowest(values: Integers, count: int) -> Integers:
+def lowest(values: Scores | Integers, count: int) -> Integers:
     """The positions of the `count` lowest values, the lowest first, equals in their order."""
     if count <= 0:
         return np.empty(0, dtype=np.int64)

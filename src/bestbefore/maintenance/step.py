@@ -232,7 +232,7 @@ def _ask(
     moment, evaluation = situation.moment, situation.evaluation
     if situation.uncached:
         situation = replace(situation, budget=len(window))
-    limit = allowance(situation.budget, situation.saved, moment, flexible=policy.flexible)
+    limit = allowance(situation.budget, situation.saved, moment, policy.allocation)
     limit += situation.start
     affordable = ledger.affordable(evaluation, limit)
     election = elect(policy, view.units, window, _within(situation, affordable, policy),
@@ -249,6 +249,7 @@ def _ask(
         left=ledger.left(),
         budget=min(situation.budget, affordable.units),
         lift=lift_of(election),
+        price=election.price,
     )
 
 
@@ -277,6 +278,7 @@ def _outcome(units: Units, window: WindowUnits, situation: Situation, asked: Ask
         left=asked.left,
         budget=asked.budget,
         lift=asked.lift,
+        price=asked.price,
     )
 
 
@@ -287,8 +289,8 @@ def lift_of(election: Election) -> tuple[int, float] | None:
 
 
 def _within(situation: Situation, affordable: Affordable, policy: Policy) -> Situation:
-    """The situation with the γ that all limits allow; flexible allocation plans with its own."""
-    if policy.flexible or affordable.units >= situation.budget + situation.start:
+    """The situation with the γ that all limits allow; what saves budget plans with its own."""
+    if policy.saves or affordable.units >= situation.budget + situation.start:
         return situation
     budget = min(situation.budget, affordable.units)
     return replace(situation, budget=budget, start=affordable.units - budget)
@@ -321,11 +323,11 @@ def _idle(units: Units, needed: Integers, *, before_ms: int) -> Integers:
 
 def _accounted(policy: Policy, outcome: Outcome, situation: Situation, ledger: Ledger) -> Outcome:
     """The outcome with what is saved after it; what a crash wasted was spent all the same."""
-    if not policy.flexible and not situation.start:
+    if not policy.saves and not situation.start:
         return outcome
     spent, budget = ledger.spent(situation.evaluation), situation.budget
     started = min(situation.start, max(0, spent - budget))
-    if not policy.flexible:
+    if not policy.saves:
         return replace(outcome, started=started)
     saved = savings(budget, situation.saved, spent - started, situation.moment)
     return replace(outcome, started=started, saved=saved)

@@ -78,7 +78,8 @@ def run(
 ) -> Series:
     """Simulate every evaluation of the scenario, and tell of each what came of it."""
     series = empty_series(len(scenario.evaluations))
-    remote, ledger, saved = RemoteData(scenario), MemoryLedger(), 0
+    remote, ledger = RemoteData(scenario), MemoryLedger()
+    saved, price = 0, None
     view, comparison = TraceView(scenario, setting, remote), setting.comparison
     if Need.FUTURE in policy.needs:
         view.schedule = offline_schedule(scenario, policy.proposer, budget)
@@ -91,6 +92,7 @@ def run(
             aggregated=setting.aggregate is not None,
             capacity=setting.capacity,
             saved=saved,
+            price=price,
             oracle=view if policy.needs_oracle else None,
             evaluation=evaluation,
             seed=seed,
@@ -98,7 +100,7 @@ def run(
         # No refresh changes what an evaluation needs: the links are part of the scenario.
         needs = partial(scenario.contents.__getitem__, position)
         outcome = maintain(policy, view, needs, situation, source=remote, ledger=ledger)
-        saved = outcome.saved
+        saved, price = outcome.saved, outcome.price
         series.note(position, outcome, view.tally(outcome, comparison))
     return series
 

@@ -62,7 +62,7 @@ def test_a_crash_before_the_journal_wastes_budget_and_adds_none(rig, case):
         run.run(events, batches=BATCHES)
         # All that was asked, whether or not its answer was lost, came out of the budgets.
         assert sum(map(len, run.service.asked)) <= 2 * (11 + 1)
-        if not run.job.policy.flexible:
+        if not run.job.policy.saves:
             assert sum(map(len, run.service.asked)) <= 2 * 11
         assert len(run.held()) <= view.get("capacity", 99)
         assert run.outcomes[-1]["sets"].mappings == whole.outcomes[-1]["sets"].mappings

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
-from bestbefore.maintenance.allocation import allowance, savings
+from bestbefore.maintenance.allocation import Allocation, Market, allowance, savings
 from bestbefore.view.units import new_units
 
 MOMENT = Moment(100, width_ms=40, slide_ms=10)
@@ -20,13 +20,13 @@ def test_evaluations_that_spend_nothing_save_at_most_a_horizon(budget):
 
 
 def test_what_was_borrowed_is_paid_back_before_anything_is_spent():
-    borrowed = savings(2, 0, allowance(2, 0, MOMENT, flexible=True), MOMENT)
+    borrowed = savings(2, 0, allowance(2, 0, MOMENT, Allocation.FBA), MOMENT)
     assert borrowed == 2 - 8
-    assert allowance(2, borrowed, MOMENT, flexible=True) == 2
-    assert allowance(2, -8, MOMENT, flexible=True) == 0
-    assert allowance(2, -9, MOMENT, flexible=True) == 0
-    assert allowance(2, 8, MOMENT, flexible=True) == 16
-    assert allowance(2, 8, MOMENT, flexible=False) == 2
+    assert allowance(2, borrowed, MOMENT, Allocation.FBA) == 2
+    assert allowance(2, -8, MOMENT, Allocation.FBA) == 0
+    assert allowance(2, -9, MOMENT, Allocation.FBA) == 0
+    assert allowance(2, 8, MOMENT, Allocation.FBA) == 16
+    assert allowance(2, 8, MOMENT, Allocation.FIXED) == 2
 
 
 def elected(best_before_ms, *, saved):
@@ -53,3 +53,23 @@ def test_budget_is_left_to_a_better_unit_that_is_stale_at_the_next_evaluation(st
 @pytest.mark.parametrize("stale_from", [111, 120])
 def test_budget_is_not_left_to_a_unit_that_the_window_has_lost_when_it_is_stale(stale_from):
     assert elected([stale_from, 90], saved=-1) == [1]
+
+
+def test_a_price_saves_where_little_is_worth_and_spends_it_where_much_is():
+    """Nothing is borrowed, and no more is spent than was there."""
+    saved, price, spent = 0, None, []
+    for step in range(40):
+        rich = step % 4 == 3
+        scores = np.array([10.0, 9.0, 8.0, 7.0, 6.0, 5.0] if rich else [1.0, 0.9, 0.8, 0.1])
+        market = Market(2, saved, 4, price)
+        price = market.after(scores)
+        worth = market.worthwhile(scores, price)
+        allowed = allowance(2, saved, MOMENT, Allocation.PRICE)
+        spent.append(min(int((worth > -np.inf).sum()), allowed))
+        assert spent[-1] <= 2 + saved
+        saved = savings(2, saved, spent[-1], MOMENT)
+        assert saved >= 0
+    rich, poor = spent[7::4], [each for step, each in enumerate(spent[4:]) if step % 4 != 3]
+    assert np.mean(rich) > 4
+    assert np.mean(poor) < 2
+    assert sum(spent) >= 2 * 40 * 0.8

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from bestbefore.maintenance import Moment
 from bestbefore.maintenance.replacement import replacements
 from bestbefore.view.units import new_units
 
@@ -17,7 +18,7 @@ def order(replacement, *, count, movable=(True,) * 7):
     units = new_units(np.zeros(7, np.int64), np.ones(7, np.int64), 1)
     units.best_before_ms[:], units.interval_ms[:], units.used_ms[:] = BEST_BEFORE, INTERVAL, USED
     needed = np.arange(7) == 6
-    found = replacement.order(units, np.array(movable), needed, t_ms=T, count=count)
+    found = replacement.order(units, np.array(movable), needed, moment=Moment(T, 2, 1), count=count)
     return found[:count].tolist()
 
 
@@ -43,3 +44,17 @@ def test_what_is_refreshed_now_stays():
     movable = [False, True, True, True, False, True, True]
     assert order(replacements["FRP"](), count=7, movable=movable) == [1, 2, 3, 5]
     assert order(replacements["LRU"](), count=7, movable=movable) == [6, 5, 3, 2, 1]
+
+
+def test_by_expected_use_what_is_fresh_and_often_needed_stays():
+    units = new_units(np.zeros(5, np.int64), np.ones(5, np.int64), 1)
+    units.refreshed_ms[:], units.watched = T - 1, 40
+    units.interval_ms[:] = [100, 100, 100, 2, 100]
+    units.needed[:] = [30, 3, 10, 30, 3]
+    needed = np.array([False, False, False, False, True])
+    replacement = replacements["EFG"]()
+    moment = Moment(T, 2, 1)
+    found = replacement.order(units, np.ones(5, np.bool_), needed, moment=moment, count=5)
+    # Rarely needed; changes soon; needed at times; needed often; needed now.
+    assert found.tolist() == [1, 2, 3, 0, 4] or found.tolist() == [1, 3, 2, 0, 4]
+    assert found[-1] == 4
