@@ -42,7 +42,7 @@ def test_the_page_on_the_job_file_shows_a_job(tmp_path):
     (tmp_path / "influencers.rq").write_text(blocks("README.md", "sparql")[0])
     (job,) = blocks("docs/job-file.md", "toml")
     read = read_job(tomllib.loads(job), folder=tmp_path)
-    assert read.services[0].policy.name == "WSJ-WBM"
+    assert read.services[0].policy.name == "EFG"
     # What is commented out must be known too.
     lines = [re.sub(r"^# (?=\w+ = )", "", line) for line in job.splitlines()]
     wanted = tomllib.loads("\n".join(lines).replace("interval_predicate", "# interval_predicate"))

@@ -21,8 +21,9 @@ class ViewState:
     """The durable form of a service's view, and what of its budgets is spent.
 
     The snapshot is `unused` if no evaluation had begun when it was made.
-    `saved` is the budget that is left for later and `price` what a refresh is worth; `started` was spent to fill the view. `ledger`
-    and `limits` tell how often the ledgers of refreshes and of requests had been written.
+    `saved` is the budget that is left for later and `price` what a refresh is worth; `started` was
+    spent to fill the view. `ledger` and `limits` tell how often the ledgers of refreshes and of
+    requests had been written.
     """
 
     snapshot: str = ""

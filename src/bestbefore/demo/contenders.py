@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from bestbefore.demo.population import CHANGE_INTERVAL, THRESHOLD, VOCABULARY
+from bestbefore.demo.population import THRESHOLD, VOCABULARY
 from bestbefore.errors import InputError
 
 WIDTH_S, SLIDE_S = 6, 1
@@ -66,10 +66,6 @@ refreshes = {self.budget}
 # The view starts empty: so many more, once, to fill it with what the first window needs.
 start = {self.start}
 
-[view]
-interval_predicate = "{CHANGE_INTERVAL}"
-interval_unit = "s"
-
 [sink]
 path = "answers"
 quality = "quality"
@@ -85,7 +81,7 @@ def contenders(*, users: int, budget: int) -> tuple[Contender, ...]:
     best = f"{budget} refreshes per evaluation, best first"
     return (
         Contender("never-refresh", "never refresh", never, "WST", budget, users, "#D55E00"),
-        Contender("best-first", "best first", best, "WSJ-WBM", budget, users, "#0072B2"),
+        Contender("best-first", "best first", best, "EFG", budget, users, "#0072B2"),
         Contender("everything", "everything", "ask for everything", "WSJ-RND", users, 0, "#009E73"),
     )
 

@@ -234,6 +234,7 @@ class ServedView:
             moment,
             job.budget if fitting is None else min(job.budget, fitting),
             threshold=threshold.number if threshold else None,
+            shown_above=threshold.op.startswith(">") if threshold and job.shown else None,
             capacity=job.view.capacity,
             saved=state.saved,
             price=state.price,

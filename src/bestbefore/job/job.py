@@ -106,6 +106,7 @@ class ServiceSettings:
     start: int = 0
     ahead: bool = False
     once: bool = False
+    shown: bool = True
     qos: Qos = NO_QOS
     limits: Limits = NO_LIMITS
     ledger: str | None = None

@@ -13,7 +13,7 @@ from bestbefore.job.service_limits import read_limits
 from bestbefore.maintenance import Need, Policy, resolve_policy
 from bestbefore.query import CountWindow, QueryPlan, ServicePlan
 from bestbefore.query.algebra import Distinct, Group, walk
-from bestbefore.query.scope import certain_variables
+from bestbefore.query.scope import certain_variables, visible_variables
 from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.registry import SERVICES, load_entry_points, load_module
 from bestbefore.service import ClientSettings
@@ -112,11 +112,17 @@ def _service(
         limits=limits,
         ledger=ledger,
         once=any(isinstance(node, Distinct | Group) for node in walk(plan.around)),
+        shown=_is_shown(clause, plan),
     )
     check_service(settings)
     for used in own.values():
         used.finish()
     return settings
+
+
+def _is_shown(clause: ServicePlan, plan: QueryPlan) -> bool:
+    """Whether an answer shows more of what a service gives than what it is joined on."""
+    return bool(set(visible_variables(plan.around)) & set(clause.variables) - set(clause.join_key))
 
 
 def _own(section: Section, name: str, shared: Section) -> Section:

@@ -65,7 +65,8 @@ class CandidateSet:
 
     A column is cut from the view when it is asked for, and is the view's own where all units are
     candidates. `unit` numbers are in ascending order. Where the answer of a join key aggregates its
-    units, the candidates are `aggregated`.
+    units, the candidates are `aggregated`. With a threshold, `shown_above` tells on which side of
+    it an answer shows values: above, below, or nowhere.
     """
 
     unit: Integers
@@ -74,6 +75,7 @@ class CandidateSet:
     threshold: float | None = None
     oracle: Oracle | None = None
     aggregated: bool = False
+    shown_above: bool | None = None
 
     def __len__(self) -> int:
         return len(self.unit)

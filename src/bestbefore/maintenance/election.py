@@ -39,7 +39,8 @@ class Situation:
     """The moment, the budget γ, and what else an evaluation knows besides view and window.
 
     `evaluation` numbers the moment, and with `seed` decides what chance decides. `threshold` is
-    that of the query's FILTER; `aggregated` says that the answer of a join key aggregates its
+    that of the query's FILTER, and an answer shows the values above it, below it, or (`shown_above`
+    is None) none; `aggregated` says that the answer of a join key aggregates its
     units; `capacity` is the most units that the view may hold, `saved` the budget that is left from
     before and `price` what a refresh was worth then, `oracle` the truth where it is known. With
     `fill` what the window needs and the view lacks goes first, whoever proposes; `start` more than
@@ -53,6 +54,7 @@ class Situation:
     moment: Moment
     budget: int
     threshold: float | None = None
+    shown_above: bool | None = None
     aggregated: bool = False
     capacity: int | None = None
     saved: int = 0
@@ -140,7 +142,13 @@ def describe(
 ) -> CandidateSet:
     """The proposed units as a policy sees them."""
     return CandidateSet(
-        proposed, units, window, situation.threshold, situation.oracle, situation.aggregated
+        proposed,
+        units,
+        window,
+        situation.threshold,
+        situation.oracle,
+        situation.aggregated,
+        situation.shown_above,
     )
 
 

@@ -60,9 +60,9 @@ class Policy:
                 f"{self.name!r}: {how} compares the units of this window with those of others, so "
                 f"its candidates are those of WSJ; write {how}(…) without another proposer"
             )
-        if self.allocation is Allocation.FBA and self.needs_oracle:
+        if self.saves and self.needs_oracle:
             raise PolicyError(
-                f"{self.name!r}: FBA predicts changes from τ and I, an oracle knows them"
+                f"{self.name!r}: {how} weighs what is expected, an oracle knows what will be"
             )
         if Need.FUTURE in self.needs and self.proposer not in (proposers["WSJ"], proposers["GNR"]):
             raise PolicyError(

@@ -19,7 +19,7 @@ def test_every_contender_is_a_job_that_can_be_loaded(cast, tmp_path):
         load_job(write_job(each, tmp_path, endpoint=endpoint, t0_ms=1_700_000_000_000, seed=7))
         for each in cast
     ]
-    assert [job.services[0].policy.name for job in jobs] == ["WST", "WSJ-WBM", "WSJ-RND"]
+    assert [job.services[0].policy.name for job in jobs] == ["WST", "EFG", "WSJ-RND"]
     assert [job.services[0].budget for job in jobs] == [16, 16, 400]
     assert len({job.checkpoint for job in jobs}) == 3
     assert {job.services[0].client.units_per_request for job in jobs} == {1}

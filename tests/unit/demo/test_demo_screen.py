@@ -31,7 +31,7 @@ def test_lines_stand_under_their_headings(paper, runs):
     lines = paper.file.getvalue().splitlines()
     head = next(line for line in lines if "answers" in line)
     assert {len(line) for line in lines if " s " in line} == {len(head)}
-    assert "WSJ-WBM" in paper.file.getvalue()
+    assert "EFG" in paper.file.getvalue()
 
 
 def test_an_answer_without_rows_has_no_freshness(cast, make_run):

@@ -38,6 +38,11 @@ CASES = [
     Case("SBM-BGP", linked=True),
     Case("FBA(IBM-BGP)", linked=True),
     Case("WSJ-WBM", learned=True),
+    Case("EFG"),
+    Case("EFG", learned=True),
+    Case("EFG", linked=True, learned=True),
+    Case("price(EFG)", learned=True),
+    Case("MP(AW,EFG,EFG)", capacity=5, learned=True),
     Case("MP(CWSJ,WBM,LRU)", capacity=5, learned=True),
 ]
 

@@ -145,6 +145,21 @@ def test_with_a_filter_only_what_may_cross_the_threshold_counts():
     assert found[3] < 0.05 * found[2]
 
 
+def test_values_that_an_answer_shows_are_wrong_as_soon_as_they_change():
+    units = some_units(4)
+    units.interval_ms[:], units.refreshed_ms[:], units.needed[:] = 10_000, 50_000, 30
+    units.value[:] = [1_010, 90_000, 10, 995]
+    units.moves[:], units.squares[:] = 10, 10 * 50**2
+    gains = {
+        shown: EFG.score(candidates_of(units, threshold=1_000.0, shown_above=shown), MOMENT)
+        for shown in (None, True, False)
+    }
+    assert gains[True][1] == pytest.approx(gains[True][0])
+    assert gains[True][2] < 0.05 * gains[True][0]
+    assert gains[False][2] == pytest.approx(gains[False][3])
+    assert gains[None][1] < 0.05 * gains[True][1]
+
+
 def test_aggregated_units_are_completed_join_key_by_join_key():
     """Two doubtful units make a whole answer; one of four does not."""
     units = some_units(6)

@@ -84,7 +84,7 @@ def test_the_needs_of_a_policy_are_refused_with_the_reason():
         ("GNR-FBA(WBM)", "its candidates are those of WSJ"),
         ("FBA(WBM*)", "an oracle knows them"),
         ("MP(CWSJ,SBM-Agg)", "completes join keys of the window"),
-        ("MP(CWSJ,WBM,FIFO)", "unknown replacement 'FIFO'; known: FRP, LRU"),
+        ("MP(CWSJ,WBM,FIFO)", "unknown replacement 'FIFO'; known: EFG, FRP, LRU"),
         ("LRU.F", "needs fdt, for example fdt=500"),
         ("LRU.F(fdt=-0.5)", "fdt = -0.5 is no distance"),
         ("WBM.F+(alpha=1.1)", "alpha = 1.1 is no weight"),

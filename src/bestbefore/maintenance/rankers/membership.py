@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bestbefore.arrays import Scores
+from bestbefore.arrays import Booleans, Scores
 from bestbefore.maintenance.candidates import FARTHEST, CandidateSet, Moment
 from bestbefore.view.units import Units
 
@@ -23,7 +23,7 @@ class Membership:
 
     The mean square of a unit's steps and the share of its rises are those seen, pooled with those
     of all units. `rate` is in changes per evaluation, `distance` that to the threshold, `drift` the
-    mean step towards it.
+    mean step towards it. Values that are `shown` are wrong as soon as they have changed.
     """
 
     rate: Scores
@@ -31,6 +31,7 @@ class Membership:
     drift: Scores
     square: Scores
     freedom: Scores
+    shown: Booleans
 
     @classmethod
     def of(cls, candidates: CandidateSet, moment: Moment) -> "Membership":
@@ -51,6 +52,7 @@ class Membership:
             drift=np.where(above, -drift, drift),
             square=square,
             freedom=_FREEDOM + seen,
+            shown=above == candidates.shown_above,
         )
 
     def wrong(self, age: Scores) -> Scores:
@@ -63,7 +65,8 @@ class Membership:
         steps = expected / changed
         spread = np.sqrt((self.square - 0.5 * self.drift**2) * steps)
         away = (self.distance - self.drift * steps) / spread
-        return np.asarray(changed * student_tail(away, self.freedom))
+        crossed = np.where(self.shown, 1.0, student_tail(away, self.freedom))
+        return np.asarray(changed * crossed)
 
 
 def _pooled_square(units: Units, distance: Scores) -> float:
