@@ -82,7 +82,7 @@ def test_the_needs_of_a_policy_are_refused_with_the_reason():
     [
         ("FBA(SBM-Agg)", "elects sets as a whole"),
         ("GNR-FBA(WBM)", "its candidates are those of WSJ"),
-        ("FBA(WBM*)", "an oracle knows them"),
+        ("FBA(WBM*)", "an oracle knows what will be"),
         ("MP(CWSJ,SBM-Agg)", "completes join keys of the window"),
         ("MP(CWSJ,WBM,FIFO)", "unknown replacement 'FIFO'; known: EFG, FRP, LRU"),
         ("LRU.F", "needs fdt, for example fdt=500"),
