@@ -1,5 +1,7 @@
 """What operators do with counts of equal mappings, with freshness and with order."""
 
+from dataclasses import replace
+
 import pyarrow as pa
 import pytest
 
@@ -73,7 +75,7 @@ def dataset(session):
 
 @pytest.fixture(scope="module")
 def rows_of(session, dataset):
-    def run(pattern, *columns):
+    def run(pattern, *columns, dataset=dataset):
         found = relations.rows_of(
             session, compile_solutions(pattern, dataset).relation.keep(columns)
         )
@@ -143,6 +145,18 @@ def test_a_group_is_fresh_if_all_units_behind_it_are(rows_of):
     assert rows_of(group, "evaluation", "?user", "?n", "fresh") == [
         (1, "u1", "6", 0.5),
         (2, "u1", "1", 0.25),
+    ]
+
+
+def test_units_of_a_group_that_are_equally_fresh_count_each(session, rows_of, dataset):
+    both = {**SLICES, "fresh": [0.5, 0.5, 0.25], "?user": ["<a:u1>", "<a:u2>", "<a:u1>"]}
+    slices = table(session, pa.table(both))
+    named = replace(dataset, services=[slices], units=[("?user",)])
+    group = Group(JOINED, (), ((Variable("n"), Aggregate("COUNT", POST)),))
+    assert rows_of(group, "evaluation", "?n", "fresh", dataset=named) == [
+        (1, "4", 0.25),
+        (2, "1", 0.25),
+        (3, "0", 1.0),
     ]
 
 

@@ -66,7 +66,7 @@ def fill(bench, seed):
 def outcome(bench, text):
     """The answers of a run, and what is told of them but for times that were measured."""
     service = TableService({f"<{EX}u{number}>": number * 100 for number in range(8)})
-    bench.run(bench.job(text), service)
+    bench.run(bench.job(text, sink={"row_freshness": True}), service)
     told = [json.loads(record.to_json()) for record in bench.reports]
     measured = ("service_s", "answered_ms", "batch_s")
     return bench.answers(), [

@@ -27,10 +27,10 @@ from bestbefore.query import OutputOperator
 from bestbefore.query.algebra import Construct, PathPattern, expressions_of, walk
 from bestbefore.query.expressions import is_repeatable
 from bestbefore.rdf.terms import BlankNode
+from bestbefore.spark.answers import COUNT, ESTIMATE, FIGURES
 from bestbefore.spark.buffer import Buffer
-from bestbefore.spark.columns import EVALUATION, FRESH
+from bestbefore.spark.columns import EVALUATION
 from bestbefore.spark.compiled_query import (
-    ANSWER,
     PREVIOUS_VIEW,
     ROWS_VIEW,
     CompiledQuery,
@@ -205,7 +205,12 @@ class Answering:
             streams = self.job.streams_of_windows()
             contents = window_contents(instants, streams, together=few, repeating=repeating)
             self._statements[key] = compile_query(
-                self.job.query, self.job.plan, contents, self.job.report.strategy
+                self.job.query,
+                self.job.plan,
+                contents,
+                self.job.report.strategy,
+                refresh_keys=[service.refresh_key for service in self.job.services],
+                row_freshness=self.job.sink.row_freshness,
             )
         return self._statements[key]
 
@@ -278,7 +283,7 @@ class Answering:
         figures = self._written(
             jobs, batch, few=few or self._rows.get("before", FEW_ROWS) < FEW_ROWS
         )
-        self._rows["before"] = sum(row["count"] for row in figures.values())
+        self._rows["before"] = sum(row[COUNT] for row in figures.values())
         return figures
 
     def _written(self, jobs: Answers, batch: int, *, few: bool) -> dict[int, dict[str, Any]]:
@@ -287,8 +292,8 @@ class Answering:
             self.sink.write_lines(table["line"].to_pylist(), batch)
             return {row[EVALUATION]: row for row in table.drop_columns(["line"]).to_pylist()}
         observation = Observation()
-        figures = F.collect_list(F.struct(EVALUATION, "count", FRESH)).alias("figures")
-        self.sink(jobs.frame().observe(observation, figures).select(*ANSWER), batch)
+        figures = F.collect_list(F.struct(EVALUATION, *FIGURES)).alias("figures")
+        self.sink(jobs.frame().observe(observation, figures).drop(*FIGURES), batch)
         return {row[EVALUATION]: row.asDict() for row in observation.get["figures"]}
 
     def _qualities(
@@ -306,8 +311,8 @@ class Answering:
                 evaluation=evaluation,
                 at=due.timeline.at(evaluation),
                 window=due.timeline.window(evaluation),
-                rows=figures[evaluation]["count"],
-                fresh=figures[evaluation][FRESH],
+                rows=figures[evaluation][COUNT],
+                fresh=figures[evaluation][ESTIMATE],
                 written_ms=self.clock(),
                 took_ms=clock.spent_ms(due.timeline.at(evaluation)),
             )

@@ -14,7 +14,6 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.errors import JobError
 from bestbefore.job.job import Job, SinkSettings
-from bestbefore.spark.compiled_query import ANSWER
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.storage import Storage, local_path
 
@@ -25,8 +24,9 @@ _STDOUT = "stdout"
 class Sink(Protocol):
     """A function that writes the answers of one batch, in one Spark job.
 
-    The DataFrame has a row per evaluation: `evaluation`, `at`, `window` and `rows`. A batch that
-    is repeated after a crash comes again under the same number.
+    The DataFrame has a row per evaluation: `evaluation`, `at`, `window`, `rows` and, with
+    `sink.row_freshness`, `fresh`. A batch that is repeated after a crash comes again under the same
+    number.
     """
 
     def __call__(self, answers: DataFrame, batch: int, /) -> None:
@@ -134,7 +134,7 @@ def _append(settings: SinkSettings) -> Sink:
 
 
 def _for_kafka(answers: DataFrame) -> DataFrame:
-    value = F.to_json(F.struct(*ANSWER)).alias("value")
+    value = F.to_json(F.struct(*answers.columns)).alias("value")
     return answers.select(F.col("evaluation").cast("string").alias("key"), value)
 
 
@@ -183,7 +183,7 @@ class StandardOutput:
 
     def __call__(self, answers: DataFrame, batch: int) -> None:
         """Collect the answers of a batch and print them."""
-        line = F.to_json(F.struct(*ANSWER)).alias("line")
+        line = F.to_json(F.struct(*answers.columns)).alias("line")
         rows = sorted(answers.select("evaluation", line).collect())
         self.write_lines([text for _, text in rows], batch)
 

@@ -63,13 +63,17 @@ class ViewSettings:
 
 @dataclass(frozen=True)
 class SinkSettings:
-    """Where the answers go, in which Spark format, and where their quality records go."""
+    """Where the answers go, in which Spark format, and where their quality records go.
+
+    With `row_freshness` an answer tells of each of its rows how probably it is fresh.
+    """
 
     format: str = "json"
     path: str | None = None
     mode: Literal["overwrite-batch", "append"] = "overwrite-batch"
     options: dict[str, str] = field(default_factory=dict)
     quality: str | None = None
+    row_freshness: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Any
 from bestbefore.errors import InputError, JobError, UnsupportedSparql, excerpt, nearest
 from bestbefore.input_files import read_text
 from bestbefore.job.job import AVAILABLE_NOW, FINITE, Job, SinkSettings
+from bestbefore.job.row_freshness import check_row_freshness
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.services import OWN_SECTIONS, read_services
 from bestbefore.job.streams import read_streams
@@ -69,6 +70,8 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     )
     for section in (query_section, checkpoint_section):
         section.finish()
+    if job.sink.row_freshness:
+        check_row_freshness(job)
     return job
 
 
@@ -106,6 +109,7 @@ def _sink(section: Section, base: Path) -> SinkSettings:
         mode=section.choice("mode", ("overwrite-batch", "append")),
         options=section.mapping("options"),
         quality=located(base, section.text("quality", "quality")),
+        row_freshness=section.flag("row_freshness", default=False),
     )
     section.finish()
     return sink

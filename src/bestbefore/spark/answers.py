@@ -41,6 +41,9 @@ _BOOLEAN = "boolean"
 NUMBER = "number"
 DUE = (EVALUATION, NUMBER, AT, OPENING, NEXT)
 """What is known of an evaluation that is due."""
+FIGURES = (COUNT := "count", ESTIMATE := "estimate")
+"""What the quality record is told of an answer: its rows, and how probably they are fresh."""
+_DIGITS = 6
 
 
 def due_table(due: Sequence[int], timeline: Timeline) -> pa.Table:
@@ -82,14 +85,17 @@ def answer_rows(solutions: Relation, form: Form, graph: TripleSource | None = No
     assert_never(form)
 
 
-def evaluations(rows: Relation, due: Relation, contents: WindowContents) -> Relation:
+def evaluations(
+    rows: Relation, due: Relation, contents: WindowContents, *, row_freshness: bool = False
+) -> Relation:
     """One row per due evaluation: its number, time, window and rows as JSON result terms.
 
-    `due` has the numbers, times and openings of the evaluations. `count` and `fresh` are for the
-    quality record; they are not part of the answer.
+    `due` has the numbers, times and openings of the evaluations. With `row_freshness` a list tells
+    how probably each of the rows is fresh. `FIGURES` are not part of the answer.
     """
     names = tuple(column for column in rows.columns if column not in OWN)
-    row = f"struct({', '.join(quoted((POSITION, *names)))})"
+    told = (FRESH,) if row_freshness else ()
+    row = f"struct({', '.join(quoted((POSITION, *names, *told)))})"
     found = rows.select({EVALUATION: EVALUATION, "row": row, FRESH: FRESH})
     every = found.union(due.keep((EVALUATION, NUMBER, AT, OPENING)))
     # collect_list passes over nulls: an evaluation without rows has an empty list.
@@ -97,8 +103,8 @@ def evaluations(rows: Relation, due: Relation, contents: WindowContents) -> Rela
         (EVALUATION,),
         {
             "row": "array_sort(collect_list(row))",
-            "count": "count(row)",
-            FRESH: f"avg({FRESH})",
+            COUNT: "count(row)",
+            ESTIMATE: f"avg({FRESH})",
             **{column: f"max({column})" for column in (NUMBER, AT, OPENING)},
         },
     )
@@ -109,10 +115,14 @@ def evaluations(rows: Relation, due: Relation, contents: WindowContents) -> Rela
             AT: AT,
             "window": f"array({OPENING}, {AT})",
             "rows": _json_rows(names),
-            "count": "count",
-            FRESH: FRESH,
+            **dict.fromkeys(told, _FRESH_OF_ROWS),
+            **{figure: figure for figure in FIGURES},
         }
     )
+
+
+# What needs no service is fresh.
+_FRESH_OF_ROWS = f"transform(row, mapping -> round(coalesce(mapping.{FRESH}, 1D), {_DIGITS}))"
 
 
 def _json_rows(names: tuple[str, ...]) -> str:

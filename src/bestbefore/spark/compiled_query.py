@@ -5,12 +5,12 @@ mappings with the view slices and gives the answers. The tables are temporary vi
 the mappings of each clause, the slice of each view.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from bestbefore.query import ContinuousQuery, OutputOperator, QueryPlan, ServicePlan, WindowPlan
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.answers import DUE, answer_rows, evaluations
+from bestbefore.spark.answers import DUE, FIGURES, answer_rows, evaluations
 from bestbefore.spark.columns import (
     EVALUATION,
     FRESH,
@@ -38,8 +38,6 @@ from bestbefore.windows import Instants, ReportStrategy
 ELEMENTS_VIEW, NEW_VIEW, DUE_VIEW = "elements", "new_elements", "due"
 ROWS_VIEW, PREVIOUS_VIEW = "answer_rows", "previous_rows"
 _COLUMNS = (TIME, *TRIPLE, STREAM)
-ANSWER = (EVALUATION, "at", "window", "rows")
-"""The columns of an answer."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +94,16 @@ def compile_query(
     plan: QueryPlan,
     contents: WindowContents,
     report: ReportStrategy = ReportStrategy.WINDOW_CLOSE,
+    *,
+    refresh_keys: Sequence[tuple[str, ...]] = (),
+    row_freshness: bool = False,
 ) -> CompiledQuery:
-    """The statements of a query over the content of its windows."""
+    """The statements of a query over the content of its windows.
+
+    The refresh keys of the services are their join keys unless others are given.
+    """
     check_size(plan)
+    joined = [tuple(variable.name for variable in service.join_key) for service in plan.services]
     found = [window_mappings(window, contents) for window in plan.windows]
     kept = [
         replace(one, relation=Relation.table(mappings_view(number), one.relation.columns))
@@ -115,12 +120,15 @@ def compile_query(
         ],
         services=[_slice(service, contents) for service in plan.services],
         origin=lambda: due,
+        units=[tuple(map(column_of, key)) for key in refresh_keys or joined],
     )
     if query.default_graphs or query.named_graphs:
         names = tuple(encode(IRI(graph)) for graph in query.named_graphs)
         dataset = replace(dataset, graph=default_graph(), named=named_graphs(), graph_names=names)
     rows = answer_rows(compile_solutions(plan.around, dataset).relation, query.form, contents)
-    answers = evaluations(_streamed(query, rows, due), due, contents)
+    streamed = _streamed(query, rows, due)
+    answers = evaluations(streamed, due, contents, row_freshness=row_freshness)
+    shown = [column for column in answers.columns if column not in FIGURES]
     statistics = key_statistics(plan, contents, kept, report)
     if not contents.repeating:
         new = Relation.table(NEW_VIEW, _COLUMNS)
@@ -134,8 +142,8 @@ def compile_query(
         answers=answers.statement(),
         lines=answers.select(
             {
-                **{column: column for column in (EVALUATION, "count", FRESH)},
-                "line": f"to_json(struct({', '.join(ANSWER)}))",
+                **{column: column for column in (EVALUATION, *FIGURES)},
+                "line": f"to_json(struct({', '.join(shown)}))",
             }
         ).statement(),
     )

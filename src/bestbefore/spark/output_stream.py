@@ -25,7 +25,8 @@ def to_stream(
     """The rows that an operator lets through, evaluation by evaluation.
 
     ISTREAM gives the rows that the evaluation before did not have, DSTREAM those that it no longer
-    has; a row that is there three times and was there once came twice. `due` says which evaluation
+    has; a row that is there three times and was there once came twice, and equal rows are as
+    probably fresh as they are on average. `due` says which evaluation
     comes next; `previous` are the rows of the last one before, under the number of the first.
     """
     if operator is OutputOperator.RSTREAM:
@@ -41,7 +42,7 @@ def to_stream(
     sign = 1 if operator is OutputOperator.ISTREAM else -1
     changed = (
         union_all(parts)
-        .group((EVALUATION, *names), {_WEIGHT: f"sum({_WEIGHT})", FRESH: f"max({FRESH})"})
+        .group((EVALUATION, *names), {_WEIGHT: f"sum({_WEIGHT})", FRESH: f"avg({FRESH})"})
         .filter(f"{sign} * {_WEIGHT} > 0")
     )
     columns = {EVALUATION: EVALUATION, FRESH: FRESH, POSITION: "CAST(NULL AS INT)"}

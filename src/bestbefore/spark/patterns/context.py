@@ -33,7 +33,7 @@ class Dataset:
     `origin` gives what is evaluated: one row per `evaluation`, or a single row with the range
     `from_evaluation` to `to_evaluation`. It is asked for by what has a solution where there is
     no triple: an empty group, VALUES, an aggregate of nothing. `graph_names` are the encoded IRIs
-    of the named graphs.
+    of the named graphs, `units` the columns that name the units of each service.
     """
 
     graph: TripleSource | None = None
@@ -42,6 +42,7 @@ class Dataset:
     origin: Callable[[], Relation] | None = None
     named: TripleSource | None = None
     graph_names: tuple[str, ...] = ()
+    units: Sequence[tuple[str, ...]] = ()
 
     def mappings(self, clause: Window | Service) -> Relation:
         """The mappings of a clause."""

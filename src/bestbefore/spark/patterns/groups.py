@@ -6,7 +6,7 @@ COUNT and SAMPLE pass over errors; one error makes any other aggregate an error.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bestbefore.query.algebra import Group
+from bestbefore.query.algebra import Group, services_of
 from bestbefore.query.expressions import Aggregate, AggregateFunction
 from bestbefore.spark.columns import FRESH, MAPPINGS, POSITION, TIME, column_of
 from bestbefore.spark.expressions import Scope, numbers
@@ -22,11 +22,6 @@ from bestbefore.spark.terms import literal, text
 # Whether a row is a mapping, and not only there for an evaluation without any.
 _PRESENT = "present"
 _TOLERANT = ("COUNT", "SAMPLE")
-_CARRIED = {
-    TIME: f"max({TIME})",
-    # That all units behind a group are fresh: rows of one unit share one value, which counts once.
-    FRESH: f"aggregate(collect_set({FRESH}), 1D, (product, share) -> product * share)",
-}
 
 
 def grouped(group: Group, solutions: Solutions, scope: Scope, context: Context) -> Solutions:
@@ -40,12 +35,23 @@ def grouped(group: Group, solutions: Solutions, scope: Scope, context: Context) 
     by = tuple(column_of(key.name) for key in group.keys)
     extras = tuple(column for column in (TIME, FRESH) if column in solutions.extras)
     parts, results = _summaries(group, solutions)
-    parts |= {column: _CARRIED[column] for column in extras}
+    carried = {TIME: f"max({TIME})", FRESH: _all_fresh(group, solutions, context)}
+    parts |= {column: carried[column] for column in extras}
     own = (*solutions.keys, *by)
     known: dict[str, str] = {column: name(column) for column in (*own, *extras)}
     relation = rows.group(own, parts).select(known | results)
     names = (*by, *results)
     return Solutions(relation, names, solutions.bound & {*by}, solutions.keys, extras)
+
+
+def _all_fresh(group: Group, solutions: Solutions, context: Context) -> str:
+    """That all units behind a group are fresh: rows of one unit share one value, counted once."""
+    behind = {clause.number for clause in services_of(group.pattern)}
+    units = [unit for number, unit in enumerate(context.dataset.units) if number in behind]
+    named = dict.fromkeys(column for unit in units for column in unit)
+    known = [name(column) for column in named if column in solutions.names]
+    share = f"IF({_PRESENT}, struct({', '.join([*known, FRESH])}), NULL)"
+    return f"aggregate(collect_set({share}), 1D, (product, unit) -> product * unit.{FRESH})"
 
 
 def _rows(group: Group, solutions: Solutions, scope: Scope) -> Relation:

@@ -11,8 +11,8 @@ Beside variables a relation may have these columns; what operators do with them:
   where there is a match; FILTER, MINUS and EXISTS keep that of the left; an aggregate weighs by it,
   DISTINCT forgets it; LIMIT, OFFSET and functions that draw anew expand it into single rows.
 - `fresh`, the probability that the row is fresh (1 if absent): a join multiplies, as OPTIONAL where
-  there is a match; FILTER, MINUS and EXISTS keep that of the left; a group has the product of the
-  distinct values, since rows of one unit share theirs; DISTINCT takes the largest.
+  there is a match; FILTER, MINUS and EXISTS keep that of the left; a group has the product over
+  its units, since rows of one unit share theirs; DISTINCT takes the largest.
 - `time`, when the mapping begins to leave the window (null: never): a join takes the earlier one, a
   group and DISTINCT the latest.
 - `position`, that in the order asked for: DISTINCT takes the first, GROUP_CONCAT goes by it; what
