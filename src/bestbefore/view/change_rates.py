@@ -18,6 +18,7 @@ _REDRAWN = 0.02
 _FIRST_INTERVAL, _FIRST_UNITS = 4.0, 2.0
 # A stated interval counts as much as so many changes.
 _STATED_CHANGES = 8.0
+_NEXT_TO_NEVER = 30.0
 _FITS, _SAMPLE, _CHUNK = 3, 1_024, 16_384
 _LEAST = 1e-12
 ONES = np.ones(_RATES, dtype=np.float32)
@@ -31,7 +32,7 @@ class ChangeRates:
     probability 1 − e^(−λa). How often a unit changed in between is not seen, so counting changes
     per refresh would make rates too low; the likelihood does not. `likelihood` has a row per unit
     and a column per rate of the grid, which spans from a tenth of the window's slide to a thousand
-    of its widths; the likeliest rate of a unit has 1.
+    of its widths, and next to never; the likeliest rate of a unit has 1.
 
     A unit of which little is known is taken to be like the others: `prior` is the distribution of
     rates over the units, fitted to what was seen of them (empirical Bayes). It may have several
@@ -41,7 +42,8 @@ class ChangeRates:
 
     def __init__(self, units: int, *, width_ms: int, slide_ms: int, stated: bool = False) -> None:
         shortest_ms, longest_ms = max(1.0, slide_ms / 10), 1_000.0 * max(width_ms, slide_ms)
-        self.rate = np.geomspace(1 / longest_ms, 1 / shortest_ms, _RATES)
+        rate = np.geomspace(1 / longest_ms, 1 / shortest_ms, _RATES - 1)
+        self.rate = np.concatenate([[rate[0] / _NEXT_TO_NEVER], rate])
         self.stated = stated
         self.likelihood: Weights = np.ones((units, _RATES), dtype=np.float32)
         expected = self.rate * slide_ms * _FIRST_INTERVAL
