@@ -41,7 +41,7 @@ faults: $(READY) ## kills, hostile endpoints, damaged files, jumping clocks, a s
 bench: $(READY) ## elections, large views, patterns, sources, the engine against plain Spark and a TTL cache
 	$(BIN)/python -m benchmarks
 
-reproduce: $(READY) ## simulate the papers' experiments anew into docs/reproduction.md
+reproduce: $(READY) ## simulate the papers' experiments anew, and what comes of telling a policy nothing, into docs/
 	$(BIN)/python -m benchmarks.reproduce
 
 docs: $(READY) ## write the parts of the documentation that are generated

@@ -101,7 +101,7 @@ def _run(
 
 def _write_evaluations(path: Path, tasks: Sequence[Task], series: Sequence[Series]) -> None:
     """Every evaluation of every run as CSV, warm-up included."""
-    columns = [column.name for column in fields(Series) if column.name != "sets"]
+    columns = [each.name for each in fields(Series) if each.name not in ("sets", "calibration")]
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")

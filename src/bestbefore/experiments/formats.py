@@ -46,7 +46,9 @@ def _as_csv(results: Sequence[Result]) -> str:
 
 
 def _flat(result: Result) -> dict[str, object]:
+    """A line of figures; the tenths of the calibration are for JSON."""
     figures = result.to_dict()
+    del figures["calibration"]
     sets = figures.pop("sets")
     return {**figures, **(sets if isinstance(sets, dict) else {})}
 

@@ -13,6 +13,9 @@ from bestbefore.arrays import Booleans, Integers, Numbers
 from bestbefore.errors import InputError
 from bestbefore.maintenance import WindowUnits
 
+BINS = 10
+"""As many classes of predicted probability are told apart: tenths."""
+
 _FORM = re.compile(r"\s*(?:\?\w+\s*)?(?P<sign><=|>=|<|>)\s*(?P<threshold>\S+)\s*")
 _SIGNS: dict[str, Callable[..., NDArray[np.bool_]]] = {
     "<": operator.lt,
@@ -63,14 +66,21 @@ class Side:
 class Tally:
     """X correct, Y wrong, Z missing answers; `union` is the size of both answer sets together.
 
-    `estimated` is the mean probability that an answer of ours is fresh, NaN where we have none.
+    `calibration` has a row per tenth of the probability, predicted for each answer of ours, that it
+    is fresh: the number of these answers, the sum of their predictions, how many are correct.
     """
 
     correct: float
     wrong: float
     missing: float
     union: float
-    estimated: float
+    calibration: Numbers
+
+    @property
+    def estimated(self) -> float:
+        """The mean probability that an answer of ours is fresh, NaN where we have none."""
+        answers, predicted, _ = self.calibration.sum(axis=0).tolist()
+        return predicted / answers if answers else np.nan
 
 
 class Comparison(Protocol):
@@ -89,7 +99,8 @@ def compare_rows(window: WindowUnits, ours: Side, truth: Side, fresh: Numbers) -
     correct, wrong = _count(weight, equal), _count(weight, differing)
     missing = _count(weight, truth.present & ~ours.present)
     union = correct + wrong + missing + _count(weight, differing & truth.present)
-    return Tally(correct, wrong, missing, union, _mean(fresh, weight, ours.present))
+    calibration = _calibrate(fresh, weight, given=ours.present, correct=equal)
+    return Tally(correct, wrong, missing, union, calibration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +117,8 @@ class FilteredComparison:
         correct, wrong = _count(weight, given & due), _count(weight, given & ~due)
         missing = _count(weight, due & ~given)
         union = correct + wrong + missing
-        return Tally(correct, wrong, missing, union, _mean(fresh, weight, given))
+        calibration = _calibrate(fresh, weight, given=given, correct=due)
+        return Tally(correct, wrong, missing, union, calibration)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +143,8 @@ class AggregatedComparison:
         with np.errstate(divide="ignore"):
             log = np.log(fresh)[keys.edge_position[edge]]
         log = np.bincount(keys.edge_key[edge], log, minlength=size)
-        return Tally(correct, wrong, missing, union, _mean(np.exp(log), weight, given))
+        calibration = _calibrate(np.exp(log), weight, given=given, correct=equal)
+        return Tally(correct, wrong, missing, union, calibration)
 
     def _aggregates(
         self, key: Integers, unit: Integers, side: Side, size: int
@@ -171,7 +184,11 @@ def _count(weight: Integers, chosen: Booleans) -> float:
     return float(weight @ chosen)
 
 
-def _mean(fresh: Numbers, weight: Integers, chosen: Booleans) -> float:
-    counted = weight * chosen
-    total = counted.sum()
-    return float(fresh @ counted / total) if total else np.nan
+def _calibrate(
+    predicted: Numbers, weight: Integers, *, given: Booleans, correct: Booleans
+) -> Numbers:
+    """What was predicted of the answers given, and what is correct, by tenth of probability."""
+    predicted, answers = predicted[given], weight[given]
+    tenth = np.minimum((predicted * BINS).astype(np.int64), BINS - 1)
+    columns = (answers, answers * predicted, answers * correct[given])
+    return np.stack([np.bincount(tenth, each, minlength=BINS) for each in columns], axis=1)

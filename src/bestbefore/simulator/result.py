@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bestbefore.arrays import Integers, Numbers
 from bestbefore.maintenance import Outcome
-from bestbefore.simulator.answers import Tally
+from bestbefore.simulator.answers import BINS, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class Series:
     """Columns with an entry per evaluation; the columns of `sets` are A to G.
 
     `estimated` is NaN where an evaluation has no answer. `saved` is the budget left to later
-    evaluations, borrowed from them if negative.
+    evaluations, borrowed from them if negative. `calibration` is as of a tally.
     """
 
     candidates: Integers
@@ -29,6 +29,7 @@ class Series:
     union: Numbers
     estimated: Numbers
     sets: Integers
+    calibration: Numbers
 
     def note(self, position: int, outcome: Outcome, tally: Tally) -> None:
         """Enter an evaluation."""
@@ -41,6 +42,7 @@ class Series:
         self.estimated[position] = tally.estimated
         sets = outcome.sets
         self.sets[position] = (sets.a, sets.b, sets.c, sets.d, sets.e, sets.f, sets.g)
+        self.calibration[position] = tally.calibration
 
     @property
     def freshness(self) -> Numbers:
@@ -81,6 +83,7 @@ def empty_series(evaluations: int) -> Series:
         union=np.zeros(evaluations),
         estimated=np.zeros(evaluations),
         sets=np.zeros((evaluations, 7), dtype=np.int64),
+        calibration=np.zeros((evaluations, BINS, 3)),
     )
 
 
@@ -91,6 +94,7 @@ def _ratio(part: Numbers, whole: Numbers) -> Numbers:
 
 
 SETS = "ABCDEFG"
+CALIBRATION = ("answers", "predicted", "correct")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,10 @@ class Result:
     `jaccard` is the cumulative Jaccard distance, `estimate_error` the mean distance of the
     estimated freshness from the true one, `spent` the refreshes per evaluation, and `gain` the
     freshness won per unit of budget over the next smaller budget of the same policy and seed.
+
+    `calibration` has, per tenth of the probability predicted for an answer, the number of
+    `answers`, the sum `predicted` and how many are `correct`; `calibration_error` is the expected
+    calibration error, the mean over all answers of their tenth's distance of the two.
     """
 
     policy: str
@@ -112,12 +120,14 @@ class Result:
     consistency: float | None
     estimated_freshness: float | None
     estimate_error: float | None
+    calibration_error: float | None
     jaccard: float
     refreshes: int
     requests: int
     spent: float
     evictions: int
     sets: dict[str, float]
+    calibration: dict[str, list[float]]
     gain: float | None = None
 
     def to_dict(self) -> dict[str, object]:
@@ -131,6 +141,7 @@ def summarise(series: Series, policy: str, *, budget: int, seed: int, warmup: fl
     kept = series.from_(min(int(evaluations * warmup), evaluations))
     refreshes = int(kept.refreshes.sum())
     sets = kept.sets.mean(axis=0).tolist()
+    calibration = dict(zip(CALIBRATION, kept.calibration.sum(axis=0).T, strict=True))
     return Result(
         policy=policy,
         budget=budget,
@@ -142,13 +153,21 @@ def summarise(series: Series, policy: str, *, budget: int, seed: int, warmup: fl
         consistency=_mean(kept.consistency),
         estimated_freshness=_mean(kept.estimated),
         estimate_error=_mean(np.abs(kept.estimated - kept.freshness)),
+        calibration_error=calibration_error(**calibration),
         jaccard=float(kept.jaccard.sum()),
         refreshes=refreshes,
         requests=refreshes,
         spent=float(kept.refreshes.mean()),
         evictions=int(kept.evicted.sum()),
         sets=dict(zip(SETS, sets, strict=True)),
+        calibration={name: column.tolist() for name, column in calibration.items()},
     )
+
+
+def calibration_error(answers: Numbers, predicted: Numbers, correct: Numbers) -> float | None:
+    """How far predicted probabilities are from what came true, per answer; None without any."""
+    total = float(answers.sum())
+    return float(np.abs(predicted - correct).sum()) / total if total else None
 
 
 def with_gains(results: Sequence[Result]) -> list[Result]:
@@ -175,4 +194,6 @@ def _mean(values: NDArray[np.float64]) -> float | None:
 def _rounded(value: object) -> object:
     if isinstance(value, dict):
         return {name: _rounded(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_rounded(each) for each in value]
     return round(value, 6) if isinstance(value, float) else value

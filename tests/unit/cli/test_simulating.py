@@ -53,6 +53,7 @@ def test_json_has_what_others_rely_on(simulate):
     wanted = {
         "policy", "budget", "seed", "evaluations", "candidates", "freshness", "completeness",
         "consistency", "estimated_freshness", "jaccard", "refreshes", "requests",
+        "calibration_error", "calibration",
     }  # fmt: skip
     for each in results:
         assert wanted <= set(each)
@@ -71,6 +72,8 @@ def test_csv_and_table_say_the_same(simulate):
     (row,) = csv.DictReader(io.StringIO(out))
     _, table, _ = simulate("--seeds", "1", budget="2")
     head, line = table.splitlines()
+    assert 0 <= float(row["calibration_error"]) <= 1
+    assert "calibration" not in row
     assert head.split()[:3] == ["budget", "policy", "freshness"]
     assert line.split()[:3] == ["2", "WSJ-LRU", f"{float(row['freshness']):.3f}"]
 

@@ -33,6 +33,17 @@ def test_rows(window):
     assert tally.estimated == pytest.approx((0.5 * 1 + 1.0 * 2) / 3)
 
 
+def test_predictions_are_held_against_what_is_correct_by_tenth(window):
+    fresh = np.array([0.5, 1.0, 0.55, 0.0])
+    tally = compare_rows(window, side(1, 5, 7, 8), side(1, 6, 7, None), fresh)
+    told = {tenth: row.tolist() for tenth, row in enumerate(tally.calibration) if row.any()}
+    assert told == {
+        0: [4, 0, 0],
+        5: [1 + 3, pytest.approx(1 * 0.5 + 3 * 0.55), 1 + 3],
+        9: [2, 2, 0],
+    }
+
+
 def test_a_row_that_the_service_no_longer_has_is_wrong(window):
     tally = compare_rows(window, side(1, 5, None, None), side(1, None, None, None), FRESH)
     assert (tally.correct, tally.wrong, tally.missing, tally.union) == (1, 2, 0, 3)
@@ -42,6 +53,7 @@ def test_no_answers(window):
     tally = compare_rows(window, side(*[None] * 4), side(*[None] * 4), FRESH)
     assert (tally.correct, tally.wrong, tally.missing, tally.union) == (0, 0, 0, 0)
     assert np.isnan(tally.estimated)
+    assert not tally.calibration.any()
 
 
 def test_filtered_answers_are_keys_whatever_their_value(window):
@@ -49,6 +61,8 @@ def test_filtered_answers_are_keys_whatever_their_value(window):
     tally = compare(window, side(11, 20, 5, None), side(99, 3, 12, 50), FRESH)
     assert (tally.correct, tally.wrong, tally.missing) == (1, 2, 3 + 4)
     assert tally.union == 10
+    assert tally.calibration[5].tolist() == [1, 0.5, 1]
+    assert tally.calibration[9].tolist() == [2, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -63,6 +77,7 @@ def test_aggregates(function, correct):
     tally = AggregatedComparison(function)(window, ours, truth, FRESH)
     assert tally.correct == correct
     assert tally.estimated == pytest.approx((0.5 + 0.0) / 2)
+    assert tally.calibration.sum(axis=0).tolist() == [2, 0.5, correct]
 
 
 @pytest.mark.parametrize(

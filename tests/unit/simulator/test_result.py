@@ -15,6 +15,8 @@ def series():
     made.correct[:], made.wrong[:], made.missing[:] = [0, 3, 2, 0], [0, 1, 0, 0], [5, 4, 0, 0]
     made.union[:], made.refreshes[:], made.evicted[:] = [5, 9, 2, 0], [7, 1, 2, 3], [9, 1, 0, 2]
     made.candidates[:], made.estimated[:] = [9, 4, 5, 6], [np.nan, 0.5, 0.75, np.nan]
+    made.calibration[1, [2, 9]] = [[3, 0.75, 2], [1, 0.95, 1]]
+    made.calibration[2, 9] = [4, 3.8, 3]
     made.sets[:, 0], made.sets[:, 6] = [9, 1, 2, 3], [9, 4, 5, 9]
     return made
 
@@ -39,6 +41,16 @@ def test_the_summary_is_of_the_evaluations_after_the_warm_up(series):
     assert summarise(series.from_(3), "WBM", budget=3, seed=5, warmup=0).freshness is None
 
 
+def test_the_calibration_error_is_the_mean_distance_by_tenth(series):
+    result = summarise(series, "WBM", budget=3, seed=5, warmup=0.25)
+    assert result.calibration["answers"] == [0, 0, 3, 0, 0, 0, 0, 0, 0, 5]
+    assert result.calibration["correct"] == [0, 0, 2, 0, 0, 0, 0, 0, 0, 4]
+    assert result.calibration_error == pytest.approx((abs(0.75 - 2) + abs(4.75 - 4)) / 8)
+    after = summarise(series, "WBM", budget=3, seed=5, warmup=0.5)
+    assert after.calibration_error == pytest.approx(abs(3.8 - 3) / 4)
+    assert summarise(series.from_(3), "WBM", budget=3, seed=5, warmup=0).calibration_error is None
+
+
 def test_a_gain_is_over_the_next_smaller_budget_of_the_same_run(series):
     one = summarise(series, "WBM", budget=1, seed=0, warmup=0)
     results = [
@@ -57,3 +69,4 @@ def test_figures_are_rounded_to_six_places(series):
     assert told["jaccard"] == 0.666667
     assert told["sets"]["G"] == 6.0
     assert told["budget"] == 1
+    assert told["calibration"]["predicted"][-1] == 4.75
