@@ -98,7 +98,7 @@ def test_the_demo_compares_three_policies_and_leaves_nothing_behind(demo, tmp_pa
     assert demo.processes() == []
 
     figures = table(stdout)
-    assert list(figures) == ["WST", "WSJ-WBM", "WSJ-RND"], stdout
+    assert list(figures) == ["WST", "EFG", "WSJ-RND"], stdout
     (never, *_), (best, *_), (everything, *_) = figures.values()
     assert never < everything
     assert all(0 <= each <= 100 for each in (never, best, everything))

@@ -27,11 +27,11 @@ def test_another_query_or_another_format_is_refused(bench, service):
         bench.run(bench.job(query("SELECT ?user")), service)
     (commit,) = commits_of(bench)
     written = commit.read_text()
-    commit.write_text(written.replace('"format": 6', '"format": 99'))
-    with pytest.raises(StateError, match="format 99, this version reads 6: upgrade bestbefore"):
+    commit.write_text(written.replace('"format": 7', '"format": 99'))
+    with pytest.raises(StateError, match="format 99, this version reads 7: upgrade bestbefore"):
         bench.run(bench.job(), service)
-    commit.write_text(written.replace('"format": 6', '"format": 4'))
-    with pytest.raises(StateError, match="format 4, this version reads 6: finish with an older"):
+    commit.write_text(written.replace('"format": 7', '"format": 4'))
+    with pytest.raises(StateError, match="format 4, this version reads 7: finish with an older"):
         bench.run(bench.job(), service)
 
 
@@ -111,7 +111,7 @@ def test_another_change_interval_holds_for_the_units_that_are_there(bench, servi
         return set(running.processor.answering.served[0].view.units.interval_ms.tolist())
 
     bench.mention((1_000, 1), (6_000, 2))
-    assert intervals(bench.run(bench.job(), service)) == {10_000}
+    assert intervals(bench.run(bench.job(view={"change_interval": "10s"}), service)) == {10_000}
     bench.mention((11_000, 3))
     stated = bench.job(view={"change_interval": "7s"})
     assert intervals(bench.run(stated, service)) == {7_000}

@@ -4,7 +4,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from bestbefore.demo.population import THRESHOLD, VOCABULARY
+from bestbefore.demo.population import CHANGE_INTERVAL, THRESHOLD, VOCABULARY
 from bestbefore.errors import InputError
 
 WIDTH_S, SLIDE_S = 6, 1
@@ -65,6 +65,11 @@ seed = {seed}
 refreshes = {self.budget}
 # The view starts empty: so many more, once, to fill it with what the first window needs.
 start = {self.start}
+
+# What the endpoint states of change intervals is where learning starts from.
+[view]
+interval_predicate = "{CHANGE_INTERVAL}"
+interval_unit = "s"
 
 [sink]
 path = "answers"
