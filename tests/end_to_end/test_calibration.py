@@ -93,7 +93,7 @@ def calibration_error(told, true):
 
 
 def test_what_rows_tell_of_their_freshness_is_calibrated(spark, oxigraph, tmp_path):
-    evaluations = 60
+    evaluations = 45
     found = told_and_true(
         spark,
         oxigraph,
