@@ -55,20 +55,21 @@ class Journal:
 
         Units that were dropped have no number, so that those of the others are counted.
         """
-        units, known = view.units, view.known()
-        place = np.flatnonzero(units.noted[known])
-        if not len(place):
+        units = view.units
+        noted = np.setdiff1d(np.flatnonzero(units.noted), view.dropped())
+        units.noted[:] = False
+        if not len(noted):
             return
-        columns = {"unit": place, "needed": units.needed[known[place]]}
+        place, known = view.places(noted)
+        columns = {"unit": place, "needed": units.needed[noted]}
         out = io.BytesIO()
         pq.write_table(pa.table(columns), out)
         fields = {
             "watched": units.watched,
-            "known": len(known),
+            "known": known,
             "units": b64encode(out.getvalue()).decode(),
         }
         self.storage.write(f"{journal_of(batch)}/{_NEEDED}", seal(fields))
-        units.noted[:] = False
 
     def restore_needed(self, batch: int, view: LocalView) -> None:
         """Let a view know again what the evaluations of a batch needed."""
@@ -81,7 +82,7 @@ class Journal:
             raise DamagedState(f"{where} is that of another view: restore what belongs to it")
         table = pq.read_table(io.BytesIO(b64decode(fields["units"])))
         view.units.watch(fields["watched"])
-        view.units.needed[known[table["unit"].to_numpy()]] = table["needed"].to_numpy()
+        view.units.set_needed(known[table["unit"].to_numpy()], table["needed"].to_numpy())
 
     def entry(self, name: str) -> dict[str, Any] | None:
         """An entry as it was written, if it is there."""

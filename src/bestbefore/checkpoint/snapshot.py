@@ -38,7 +38,7 @@ def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
     named = {"key": "\t".join(view.key), "join_key": "\t".join(view.join_key)}
     named[_WATCHED] = str(view.units.watched)
     if rates is not None:
-        named[_PRIOR] = json.dumps(rates.prior.tolist())
+        named[_PRIOR] = json.dumps([rates.unfitted, *rates.prior.tolist()])
     units = units.replace_schema_metadata(named)
     storage.write(f"view/{name}/units.parquet", _parquet(units))
     storage.write(f"view/{name}/rows.parquet", _parquet(view.columns(numbers)))
@@ -67,7 +67,7 @@ def load_snapshot(
         rates.extend(len(units))
         _fill(rates, file)
         if (prior := json.loads(named.get(_PRIOR.encode(), b"null"))) is not None:
-            rates.prior = np.array(prior)
+            rates.unfitted, rates.prior = int(prior[0]), np.array(prior[1:])
     key = named[b"key"].decode().split("\t")
     terms = iter(units["key"].combine_chunks().flatten().to_pylist())
     columns = {name: units[name].to_numpy().copy() for name in COLUMNS}

@@ -60,18 +60,18 @@ class Market:
 
     def after(self, scores: Scores) -> float | None:
         """The price with the scores of one more evaluation."""
-        worth = scores[scores > 0]
+        worth = scores[scores > NEVER]
         if not self.budget or not len(worth):
             return self.price
         bar = nth_highest(worth, min(self.budget, len(worth)))
-        bar = bar if len(worth) >= self.budget else 0.0
         return bar if self.price is None else (1 - _NEWS) * self.price + _NEWS * bar
 
     def worthwhile(self, scores: Scores, price: float | None) -> Scores:
         """The scores of what is worth the price; nothing else is elected."""
+        if price is None:
+            return scores
         full = self.saved / max(self.horizon * self.budget, 1)
-        bar = (price or 0.0) * max(0.0, 1.0 - full)
-        return np.where(scores >= bar, scores, NEVER)
+        return np.where(scores >= price - full * abs(price), scores, NEVER)
 
 
 def elect_flexibly(

@@ -212,10 +212,12 @@ def _alike(units: Units, moment: Moment) -> tuple[float, float]:
 
     Presences come in runs of about a window's width, so that as many evaluations tell as one.
     """
-    known, evaluations = np.flatnonzero(units.needed), max(units.evaluations, 1.0)
-    share = units.needed[known] / evaluations
-    mean = float(share.mean()) if len(known) else 0.5
+    needs, evaluations = units.needs, max(units.evaluations, 1.0)
+    if not needs.units:
+        return 0.5, moment.horizon
+    mean = needs.sum / needs.units / evaluations
+    variance = max(0.0, needs.squares / needs.units / evaluations**2 - mean**2)
     by_chance = mean * (1 - mean) / max(evaluations / moment.horizon, 1.0)
-    between = float(share.var()) - by_chance if len(known) > 2 else by_chance
+    between = variance - by_chance if needs.units > 2 else by_chance
     runs = mean * (1 - mean) / max(between, 1e-9) - 1
     return mean, float(np.clip(runs, 1.0, _MOST_ALIKE)) * moment.horizon

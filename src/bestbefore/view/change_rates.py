@@ -19,6 +19,7 @@ _FIRST_INTERVAL, _FIRST_UNITS = 4.0, 2.0
 # A stated interval counts as much as so many changes.
 _STATED_CHANGES = 8.0
 _NEXT_TO_NEVER = 30.0
+_FITTED_EVERY = 4_096
 _FITS, _SAMPLE, _CHUNK = 3, 1_024, 16_384
 _LEAST = 1e-12
 ONES = np.ones(_RATES, dtype=np.float32)
@@ -50,6 +51,8 @@ class ChangeRates:
         first = expected * np.exp(-expected)
         self._first: Numbers = first / first.sum()
         self.prior: Numbers = self._first + _LEAST
+        # Refreshes since the prior was fitted: with many units that is not done every time.
+        self.unfitted = 0
 
     def observe(
         self, units: Integers, interval_ms: Integers, age_ms: Integers, changed: Booleans
@@ -66,10 +69,13 @@ class ChangeRates:
         known /= (known * before).sum(axis=1, keepdims=True)
         known = ((1 - _REDRAWN) * known + _REDRAWN) * said
         self.likelihood[units] = known / known.max(axis=1, keepdims=True)
-        self._fit()
+        self.unfitted += len(units)
+        if self.unfitted * _FITTED_EVERY >= len(self.likelihood):
+            self._fit()
 
     def _fit(self) -> None:
         """Let the prior be what the units that were refreshed are like, or a sample of them."""
+        self.unfitted = 0
         seen = np.flatnonzero(self.likelihood[:, 0] != self.likelihood[:, -1])
         seen = seen[:: -(-len(seen) // _SAMPLE)]
         likelihood = self.likelihood[seen].astype(np.float64)

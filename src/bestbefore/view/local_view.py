@@ -232,6 +232,15 @@ class LocalView:
         """The units that were not dropped, in their order."""
         return np.delete(np.arange(len(self)), self._holes)
 
+    def dropped(self) -> Integers:
+        """The numbers of units that were dropped, where others have not moved up yet."""
+        return np.sort(np.array(self._holes, dtype=np.int64))
+
+    def places(self, units: Integers) -> tuple[Integers, int]:
+        """The places of some units among those that were not dropped, and how many these are."""
+        holes = self.dropped()
+        return units - np.searchsorted(holes, units), len(self) - len(holes)
+
     def prepare(self, first: int = 0) -> None:
         """Mark the new units, from a number on, that can never be asked for; learn of all."""
         refused = [self.defaults.refusal(key) is not None for key in self.keys[first:]]

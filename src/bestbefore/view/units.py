@@ -1,6 +1,6 @@
 """The units of a local view as columns, one entry per unit."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
@@ -11,6 +11,24 @@ NEVER_RETRY = 2**62
 """The `retry_at` of a unit that can never be asked for."""
 # After so many evaluations, what was needed before them counts half.
 _HALVED_EVERY = 512
+
+
+class Needs:
+    """How many units were needed at all, how often in all, and the sum of the squares of that.
+
+    Kept as they change, so that nobody has to look at all units; as these are whole numbers, or
+    halves of them, no order of changes makes a difference.
+    """
+
+    def __init__(self, needed: Numbers) -> None:
+        self.units, self.sum = int(np.count_nonzero(needed)), float(needed.sum())
+        self.squares = float(needed @ needed)
+
+    def replace(self, before: Numbers, after: Numbers) -> None:
+        """Some units were needed otherwise than before."""
+        self.units += int(np.count_nonzero(after)) - int(np.count_nonzero(before))
+        self.sum += float(after.sum()) - float(before.sum())
+        self.squares += float(after @ after) - float(before @ before)
 
 
 @dataclass(slots=True)
@@ -26,7 +44,7 @@ class Units:
     what it was at the last commit. Of its value, `squares` adds up the squares of how far it moved
     from refresh to refresh in about `moves` changes, of which `rises` and `falls` were seen.
     `periodic` units change every I, and τ tells when; of the others `rates` tells what was learned.
-    `watched` evaluations were counted in all.
+    `watched` evaluations were counted in all, and `needs` sums up how often units were needed.
     """
 
     row_start: Integers
@@ -48,6 +66,10 @@ class Units:
     periodic: Booleans
     rates: ChangeRates | None = None
     watched: int = 0
+    needs: "Needs" = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.needs = Needs(self.needed)
 
     def __len__(self) -> int:
         return len(self.row_start)
@@ -84,7 +106,7 @@ class Units:
     def note_needed(self, units: Integers) -> None:
         """Count an evaluation, and that it needs some units."""
         self.watch(self.watched + 1)
-        self.needed[units] += 1.0
+        self.set_needed(units, self.needed[units] + 1.0)
         self.noted[units] = True
 
     def watch(self, evaluations: int) -> None:
@@ -92,11 +114,18 @@ class Units:
         halvings = evaluations // _HALVED_EVERY - self.watched // _HALVED_EVERY
         if halvings:
             self.needed *= 0.5**halvings
+            self.needs = Needs(self.needed)
         self.watched = evaluations
+
+    def set_needed(self, units: Integers, needed: Numbers) -> None:
+        """Let units, each named once, have been needed so often."""
+        self.needs.replace(self.needed[units], needed)
+        self.needed[units] = needed
 
     def forget_needed(self, units: Integers) -> None:
         """Of units that are not held nothing is kept."""
-        self.needed[units] = 0.0
+        if len(units):
+            self.set_needed(units, np.zeros(len(units)))
 
     def extend(self, count: int, *, interval_ms: int) -> None:
         """Add `count` units that the view does not hold."""
@@ -114,7 +143,9 @@ class Units:
             self.rates.move_up(kept, first)
 
 
-COLUMNS = tuple(column.name for column in fields(Units) if column.name not in {"rates", "watched"})
+COLUMNS = tuple(
+    column.name for column in fields(Units) if column.name not in {"rates", "watched", "needs"}
+)
 """The names of the columns."""
 
 

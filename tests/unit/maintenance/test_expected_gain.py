@@ -22,7 +22,7 @@ def some_units(size, *, seed=1):
     units = new_units(np.arange(size), np.ones(size, dtype=np.int64), 1)
     units.interval_ms[:] = rng.integers(500, 20_000, size)
     units.refreshed_ms[:] = 60_000 - 1_000 * rng.integers(0, 30, size)
-    units.needed[:] = rng.integers(1, 50, size)
+    units.set_needed(np.arange(size), rng.integers(1, 50, size).astype(float))
     units.watched = 60
     return units
 
@@ -105,7 +105,8 @@ def test_known_times_of_change_make_it_what_wbm_ranks_by_and_what_comes_later():
 
 def test_a_unit_that_is_missing_is_wrong_for_certain():
     units = some_units(6)
-    units.interval_ms[:], units.needed[:] = 5_000, 10
+    units.interval_ms[:] = 5_000
+    units.set_needed(np.arange(6), np.full(6, 10.0))
     units.refreshed_ms[:] = [59_000, 55_000, 50_000, 40_000, 35_000, 60_000]
     units.held[5] = False
     found = EFG.score(candidates_of(units), MOMENT)
@@ -133,7 +134,8 @@ def test_what_is_hardly_ever_wrong_gets_a_tenth_of_the_budget():
 
 def test_with_a_filter_only_what_may_cross_the_threshold_counts():
     units = some_units(5)
-    units.interval_ms[:], units.refreshed_ms[:], units.needed[:] = 10_000, 50_000, 30
+    units.interval_ms[:], units.refreshed_ms[:] = 10_000, 50_000
+    units.set_needed(np.arange(len(units)), np.full(len(units), 30.0))
     units.value[:] = [1_010, 1_300, 990, 100_000, np.nan]
     units.moves[:], units.squares[:] = 10, 10 * 50**2
     units.rises[:] = 10
@@ -147,7 +149,8 @@ def test_with_a_filter_only_what_may_cross_the_threshold_counts():
 
 def test_values_that_an_answer_shows_are_wrong_as_soon_as_they_change():
     units = some_units(4)
-    units.interval_ms[:], units.refreshed_ms[:], units.needed[:] = 10_000, 50_000, 30
+    units.interval_ms[:], units.refreshed_ms[:] = 10_000, 50_000
+    units.set_needed(np.arange(len(units)), np.full(len(units), 30.0))
     units.value[:] = [1_010, 90_000, 10, 995]
     units.moves[:], units.squares[:] = 10, 10 * 50**2
     gains = {

@@ -50,7 +50,7 @@ def test_by_expected_use_what_is_fresh_and_often_needed_stays():
     units = new_units(np.zeros(5, np.int64), np.ones(5, np.int64), 1)
     units.refreshed_ms[:], units.watched = T - 1, 40
     units.interval_ms[:] = [100, 100, 100, 2, 100]
-    units.needed[:] = [30, 3, 10, 30, 3]
+    units.set_needed(np.arange(5), np.array([30.0, 3.0, 10.0, 30.0, 3.0]))
     needed = np.array([False, False, False, False, True])
     replacement = replacements["EFG"]()
     moment = Moment(T, 2, 1)
