@@ -84,7 +84,7 @@ def wait_until(condition, *, seconds):
 
 def table(stdout):
     """The figures: freshness, estimate, completeness, requests each, two times."""
-    rows = re.findall(r"^ *(WST|WSJ-WBM|WSJ-RND)  *([a-z ]+?)  +(\d.*)$", stdout, re.MULTILINE)
+    rows = re.findall(r"^ *(WST|EFG|WSJ-RND)  *([a-z ]+?)  +(\d.*)$", stdout, re.MULTILINE)
     return {
         policy: [float(each.replace(",", "")) for each in re.findall(r"[\d.,]+", figures)]
         for policy, _, figures in rows
@@ -106,7 +106,7 @@ def test_the_demo_compares_three_policies_and_leaves_nothing_behind(demo, tmp_pa
     requests = [row[3] for row in figures.values()]
     assert requests[0] < requests[1] < requests[2]
     assert all(row[2] > 90 for row in figures.values())
-    assert "WSJ-WBM gave answers" in stdout
+    assert "EFG gave answers" in stdout
 
     assert "SELECT DISTINCT ?user ?followers" in stderr
     assert len(re.findall(r"^ +\+\d s .*█.* s$", stderr, re.MULTILINE)) == 18

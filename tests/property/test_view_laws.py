@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bestbefore.checkpoint import load_snapshot, save_snapshot
-from bestbefore.maintenance import apply_outcome
+from bestbefore.maintenance import Moment, apply_outcome
 from bestbefore.maintenance.replacement import FreshnessReplacement, LeastRecentlyUsed
 from bestbefore.storage import LocalStorage
 from bestbefore.view import UnitDefaults, local_view, view_of
@@ -185,7 +185,7 @@ def test_the_first_to_leave_are_those_of_the_sorted_list(seed, size, count, slow
     for column in (units.used_ms, units.best_before_ms, units.interval_ms):
         column[:] = rng.integers(1, 6, size)
     movable, needed = rng.random(size) < 0.8, rng.random(size) < 0.3
-    situation = {"t_ms": 3, "count": count}
+    situation = {"moment": Moment(3, 2, 1), "count": count}
     used = sorted(np.flatnonzero(movable).tolist(), key=lambda unit: units.used_ms[unit])
     found = LeastRecentlyUsed().order(units, movable, needed, **situation)
     assert found[:count].tolist() == used[:count]
