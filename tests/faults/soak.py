@@ -38,8 +38,8 @@ class Sizes:
     checkpoint_files: int
 
 
-# So much may be gained over the last third of the batches. Spark's list of the files that it has
-# read is a line per file in the checkpoint, and what the JVM has reserved follows no rule.
+# So much may be gained over the last third of the batches; what the JVM has reserved follows no
+# rule.
 BOUNDS = Sizes(
     python_mib=8,
     python_threads=4,
@@ -119,9 +119,15 @@ def sizes(spark, checkpoint):
 
 
 def _file_sizes(folder):
-    """The sizes of the files in a folder that is being written: what goes meanwhile is no file."""
+    """The sizes of the files in a folder that is being written: what goes meanwhile is no file.
+
+    Spark keeps its lists of the files that it has read, a new one every ten batches, for ten
+    minutes whatever their number: these are not ours to count.
+    """
     found = []
-    for root, _, names in os.walk(folder):
+    for root, folders, names in os.walk(folder):
+        if Path(root).name == "spark" and "sources" in folders:
+            folders.remove("sources")
         for name in names:
             with suppress(FileNotFoundError):
                 found.append((Path(root) / name).stat().st_size if name != "spark.log" else 0)
