@@ -36,10 +36,11 @@ class Sizes:
     jvm_files: int
     checkpoint_kib: float
     checkpoint_files: int
+    source_list_kib: float
 
 
-# So much may be gained over the last third of the batches; what the JVM has reserved follows no
-# rule.
+# So much may be gained over the last third of the batches. Spark's list of the files that it has
+# read is a line per file, and what the JVM has reserved follows no rule.
 BOUNDS = Sizes(
     python_mib=8,
     python_threads=4,
@@ -50,6 +51,7 @@ BOUNDS = Sizes(
     jvm_files=16,
     checkpoint_kib=256,
     checkpoint_files=64,
+    source_list_kib=256,
 )
 
 
@@ -115,14 +117,15 @@ def sizes(spark, checkpoint):
         jvm_files=_count(process, "fd"),
         checkpoint_kib=round(sum(files) / 1024, 1),
         checkpoint_files=len(files),
+        source_list_kib=round(max(_file_sizes(checkpoint / "spark/sources")) / 1024, 1),
     )
 
 
 def _file_sizes(folder):
     """The sizes of the files in a folder that is being written: what goes meanwhile is no file.
 
-    Spark keeps its lists of the files that it has read, a new one every ten batches, for ten
-    minutes whatever their number: these are not ours to count.
+    Spark writes its list of the files that it has read anew every ten batches, and keeps the old
+    ones for ten minutes, however many batches that are: only the longest of them tells something.
     """
     found = []
     for root, folders, names in os.walk(folder):

@@ -53,15 +53,14 @@ class Journal:
     def write_needed(self, batch: int, view: LocalView) -> None:
         """Make durable which units the evaluations of a batch needed, now that it is settled.
 
-        Units that were dropped have no number, so that those of the others are counted.
+        Units are named by their rank among those that were not dropped: who reads it later has no
+        holes where this view may have some.
         """
         units = view.units
         noted = np.setdiff1d(np.flatnonzero(units.noted), view.dropped())
         units.noted[:] = False
-        if not len(noted):
-            return
-        place, known = view.places(noted)
-        columns = {"unit": place, "needed": units.needed[noted]}
+        ranks, known = view.ranks(noted)
+        columns = {"unit": ranks, "needed": units.needed[noted]}
         out = io.BytesIO()
         pq.write_table(pa.table(columns), out)
         fields = {

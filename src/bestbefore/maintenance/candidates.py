@@ -15,8 +15,7 @@ from bestbefore.view.units import Units
 
 T = TypeVar("T", bound=np.generic)
 
-FARTHEST = np.finfo(np.float64).max
-"""The distance to a threshold of what is no number."""
+_FAR = np.finfo(np.float64).max
 _MOST_ALIKE = 200.0
 
 
@@ -152,7 +151,7 @@ class CandidateSet:
             raise PolicyError("a Filter ranker was given no FILTER")
         distance = self._cut(self.units.value) - self.threshold
         np.abs(distance, out=distance)
-        distance[np.isnan(distance)] = FARTHEST
+        distance[np.isnan(distance)] = _FAR
         return distance
 
     @property

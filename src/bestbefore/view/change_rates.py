@@ -18,9 +18,15 @@ _REDRAWN = 0.02
 _FIRST_INTERVAL, _FIRST_UNITS = 4.0, 2.0
 # A stated interval counts as much as so many changes.
 _STATED_CHANGES = 8.0
+# The lowest rate is so many times lower than the next: what never changes has to be told apart.
 _NEXT_TO_NEVER = 30.0
+# A fit looks at all units, so that it is due after one refresh per so many of them.
 _FITTED_EVERY = 4_096
-_FITS, _SAMPLE, _CHUNK = 3, 1_024, 16_384
+_FITS, _SAMPLE = 3, 1_024
+# So many rows stay in the processor's cache.
+_CHUNK = 16_384
+# However unlikely, no rate is impossible: what is believed and what was seen would exclude each
+# other, and nothing would be left.
 _LEAST = 1e-12
 ONES = np.ones(_RATES, dtype=np.float32)
 """What a posterior is multiplied with to add it up."""
@@ -63,7 +69,9 @@ class ChangeRates:
         then its rate is drawn anew, so that this never goes to nothing, and a burst is followed.
         """
         expected = np.outer(np.maximum(age_ms, 1), self.rate)
-        said = np.where(changed[:, None], -np.expm1(-expected), np.exp(-expected))
+        # To have stayed is least unlikely at the lowest rate; what counts is how much less so.
+        stayed = np.exp(expected[:, :1] - expected)
+        said = np.where(changed[:, None], -np.expm1(-expected), stayed)
         before = self._before(interval_ms).astype(np.float64)
         known = self.likelihood[units].astype(np.float64)
         known /= (known * before).sum(axis=1, keepdims=True)
@@ -101,7 +109,7 @@ class ChangeRates:
             return self.prior.astype(np.float32)
         expected = np.outer(interval_ms, self.rate)
         log = _STATED_CHANGES * (np.log(expected) - expected)
-        weight = np.exp(log - log.max(axis=1, keepdims=True))
+        weight = np.exp(log - log.max(axis=1, keepdims=True)) + _LEAST
         return np.asarray(weight / weight.sum(axis=1, keepdims=True), dtype=np.float32)
 
     def fresh(self, units: Integers, interval_ms: Integers, age_ms: Numbers) -> Scores:

@@ -236,8 +236,8 @@ class LocalView:
         """The numbers of units that were dropped, where others have not moved up yet."""
         return np.sort(np.array(self._holes, dtype=np.int64))
 
-    def places(self, units: Integers) -> tuple[Integers, int]:
-        """The places of some units among those that were not dropped, and how many these are."""
+    def ranks(self, units: Integers) -> tuple[Integers, int]:
+        """The ranks of some units among those that were not dropped, and how many these are."""
         holes = self.dropped()
         return units - np.searchsorted(holes, units), len(self) - len(holes)
 

@@ -164,6 +164,12 @@ def test_what_a_batch_needed_is_known_again(tmp_path):
     assert again.units.needed.tolist() == view.units.needed.tolist() == [1.0, 0.0, 2.0]
     assert again.units.watched == 2
     assert journal.names(3) == []
+    # An evaluation that needs nothing counts, too.
+    view.units.note_needed(np.array([], dtype=np.int64))
+    journal.write_needed(4, view)
+    journal.restore_needed(4, again)
+    assert again.units.watched == 3
+    assert again.units.needs.sum == view.units.needs.sum == 3.0
     other = view_of([(A, '"1"')], ["k", "v"], ["k"])
     with pytest.raises(DamagedState, match="is that of another view"):
         journal.restore_needed(3, other)

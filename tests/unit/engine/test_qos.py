@@ -1,7 +1,9 @@
 """A job that says how fresh or how soon it wants its answers."""
 
+import re
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from bestbefore.engine.alerts import deadline_alert, freshness_alert
@@ -73,8 +75,14 @@ def test_an_alert_says_what_cannot_be_kept_at_all(rig):
     run.clock = EventClock(lambda: 10_000, 10_000, live=True, writing_ms=1_000)
     run.run(LATER, batches=[[1], [2]])
     alert = freshness_alert(run.job, run.raw[-1])
-    assert "the data change too fast: with everything refreshed it would be " in alert.why
-    assert "can be kept, or answer sooner" in alert.remedy
+    # By the interval alone e^(−1) = .37; what was fetched in the meantime had not changed.
+    window = run.raw[-1].window
+    lasting = run.view.units.unchanged(window.unit, np.full(len(window), 1_000.0)).mean()
+    assert 0.37 < lasting < 0.7
+    told = re.search(r"too fast: with everything refreshed it would be ([\d.]+)%", alert.why)
+    best = float(told[1]) / 100
+    assert best == pytest.approx(lasting, abs=0.01)
+    assert f"qos.freshness = {best:.2f} can be kept, or answer sooner" in alert.remedy
 
 
 def test_a_late_answer_says_whether_the_service_or_the_query_was_slow(rig):

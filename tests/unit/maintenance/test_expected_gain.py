@@ -143,7 +143,8 @@ def test_with_a_filter_only_what_may_cross_the_threshold_counts():
     # All values rise: the one below the threshold will cross it, the one above hardly.
     assert np.argmax(found) == 2
     assert found[0] > found[1] > found[3] >= 0
-    assert found[4] == pytest.approx(0, abs=1e-3)
+    # What has no number may get one.
+    assert found[3] < found[4] < found[2]
     assert found[3] < 0.05 * found[2]
 
 

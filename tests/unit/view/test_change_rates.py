@@ -97,6 +97,20 @@ def test_a_rate_that_changes_is_followed_within_a_few_refreshes():
     assert fresh() < 0.5
 
 
+def test_what_is_stated_and_what_is_seen_may_be_as_far_apart_as_can_be():
+    """Stated to change every second, and unchanged for years; or the other way round."""
+    year_ms = 365 * 86_400_000
+    rates = ChangeRates(2, width_ms=10_000, slide_ms=1_000, stated=True)
+    units, stated_ms = np.arange(2), np.array([1, 100 * year_ms])
+    for age_ms in (10 * year_ms, *[1_000] * 8, 10 * year_ms):
+        rates.observe(units, stated_ms, np.full(2, age_ms), np.array([False, True]))
+        fresh = rates.fresh(units, stated_ms, np.full(2, 5_000.0))
+        assert np.isfinite(rates.mean(units, stated_ms)).all()
+        assert ((fresh >= 0) & (fresh <= 1)).all()
+    assert fresh[0] > 0.9
+    assert fresh[1] < 0.7
+
+
 def test_a_stated_interval_is_where_learning_starts():
     rates = ChangeRates(1, width_ms=10_000, slide_ms=1_000, stated=True)
     unit, stated_ms = np.array([0]), np.array([20_000])

@@ -22,6 +22,7 @@ from bestbefore.view.change_rates import ONES
 
 # What is wrong with less than this probability is only looked at for a share of the budget.
 _WORTH_A_LOOK, _EXPLORED = 0.01, 0.1
+# Up to so many lengths it is faster to have the sums of all for each unit, and take one.
 _FEW = 64
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(6)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestbefore.arrays import Booleans, Scores
-from bestbefore.maintenance.candidates import FARTHEST, CandidateSet, Moment
+from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.view.units import Units
 
 # What all units have in common counts as much as so many changes of the unit itself.
@@ -37,8 +37,9 @@ class Membership:
     def of(cls, candidates: CandidateSet, moment: Moment) -> "Membership":
         """What was learned of the values of candidates."""
         units, unit = candidates.units, candidates.unit
-        distance = candidates.distance
-        pooled = _pooled_square(units, distance)
+        number = ~np.isnan(units.value[unit])
+        distance = np.where(number, candidates.distance, 0.0)
+        pooled = _pooled_square(units, distance[number])
         square = (units.squares[unit] + _STEPS * pooled) / (units.moves[unit] + _STEPS)
         rises, falls = units.rises.sum(), units.falls.sum()
         common = (rises + 1.0) / (rises + falls + 2.0)
@@ -49,10 +50,11 @@ class Membership:
         return cls(
             rate=moment.slide_ms * candidates.change_rate,
             distance=distance,
-            drift=np.where(above, -drift, drift),
+            # What has no number yet may get one on either side.
+            drift=np.where(number, np.where(above, -drift, drift), 0.0),
             square=square,
             freedom=_FREEDOM + seen,
-            shown=above == candidates.shown_above,
+            shown=number & (above == candidates.shown_above),
         )
 
     def wrong(self, age: Scores) -> Scores:
@@ -74,8 +76,7 @@ def _pooled_square(units: Units, distance: Scores) -> float:
     moves = float(units.moves.sum())
     if moves:
         return float(units.squares.sum()) / moves
-    known = distance[distance < FARTHEST]
-    return max(float(np.median(known)) ** 2, _LEAST) if len(known) else 1.0
+    return max(float(np.median(distance)) ** 2, _LEAST) if len(distance) else 1.0
 
 
 def student_tail(z: Scores, freedom: Scores) -> Scores:
