@@ -24,6 +24,7 @@ from rich.table import Table
 from bestbefore.arrays import Integers
 from bestbefore.checkpoint import load_snapshot, save_snapshot
 from bestbefore.checkpoint.state import State
+from bestbefore.engine.asking import Asking
 from bestbefore.engine.key_statistics import split_statistics
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.job import Job, read_job
@@ -195,17 +196,15 @@ class Run:
     def _batch(self, number: int, table: pa.Table) -> None:
         before = self.state.view("bkg")
         (statistics,) = split_statistics(table, self.job.plan).services
-        _, outcomes = self.served.maintain(
-            number,
-            [number],
-            statistics,
-            timeline=Timeline(Instants((WINDOW,))),
-            state=before,
-            clock=event_clock(wall_clock_ms, 0),
+        view = self.served.begin(number, before)
+        asking = Asking(
+            self.served.job, self.served.view, Timeline(Instants((WINDOW,))), statistics
         )
-        after = self.served.settle(number, before, outcomes)
+        view.step([(asking, number)], event_clock(wall_clock_ms, 0))
+        asking.table()
+        after = self.served.settle(number, view)
         self.state = replace(self.state, batch=number, views={"bkg": after})
-        self.served.clean_up(before, after, [number])
+        self.served.committed(number + 1)
 
     def statistics(self, keys: int) -> pa.Table:
         """What job A collects of a window: each key once, every fifth with a second L."""

@@ -13,6 +13,7 @@ from bestbefore.maintenance import event_clock
 from bestbefore.service import Fetched
 from bestbefore.storage import LocalStorage
 from bestbefore.windows import Instants, Timeline
+from tests.maintained import maintained
 from tests.served_job import QUERY, WINDOW, job_of
 from tests.unit.engine.conftest import counted
 
@@ -72,7 +73,8 @@ class EndlessJob:
         self.now_ms = WINDOW.closing(number)
         state = self.history.latest
         before = state.view("a")
-        _, outcomes = self.served.maintain(
+        view, _ = maintained(
+            self.served,
             number,
             [number],
             counted([*_mentions(number - 1), *_mentions(number)], WINDOW, [number], ("user",)),
@@ -80,7 +82,7 @@ class EndlessJob:
             state=before,
             clock=event_clock(self.clock, self.now_ms),
         )
-        after = self.served.settle(number, before, outcomes)
+        after = self.served.settle(number, view)
         state = replace(state, batch=number, views={"a": after}, next_evaluation=number + 1)
         self.history.commit(state)
         self.served.committed(number + 1)

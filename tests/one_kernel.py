@@ -30,9 +30,11 @@ class Case:
     capacity: int | None = None
     linked: bool = False
     learned: bool = False
+    aggregate: str | None = None
 
     def __str__(self):
         more = (self.condition, self.capacity, self.linked and "M:N", self.learned and "learned")
+        more += (self.aggregate,)
         return " ".join([self.policy, *(str(part) for part in more if part)])
 
 
@@ -113,6 +115,7 @@ def simulated(case, traces, monkeypatch):
         intervals="learned" if case.learned else INTERVALS_MS,
         condition=case.condition,
         cache_size=case.capacity,
+        aggregate=case.aggregate,
     )
     names = simulation.scenario.units
     done = record(monkeypatch, "bestbefore.simulator.run", lambda view: names)

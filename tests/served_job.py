@@ -15,6 +15,7 @@ from bestbefore.maintenance import event_clock
 from bestbefore.service import SparqlClient
 from bestbefore.windows import Instants, SlidingWindow, Timeline
 from tests.limited_service import open_ledger
+from tests.maintained import maintained
 from tests.unit.engine.conftest import counted
 
 WINDOW = SlidingWindow(10_000, 5_000, 0)
@@ -99,17 +100,19 @@ class ServedJob:
         events = events[bisect_right(events, (first,)) : bisect_right(events, (last + 1,))]
 
         def maintain(served):
-            return served.maintain(
+            return maintained(
+                served,
                 number,
                 evaluations,
                 counted(events, WINDOW, evaluations, served.job.join_key),
                 timeline=Timeline(Instants((WINDOW,))),
                 state=before.view(served.job.name),
                 clock=event_clock(self.clocks.wall, 0),
-            )[1]
+            )[0]
 
         with ThreadPoolExecutor(len(self.served) if at_once else 1) as threads:
-            self.outcomes = list(threads.map(maintain, self.served))
+            self.views = list(threads.map(maintain, self.served))
+        self.outcomes = [view.outcomes for view in self.views]
         self._commit(replace(before, batch=number, next_evaluation=evaluations[-1] + 1))
 
     def _commit(self, state):
@@ -120,8 +123,8 @@ class ServedJob:
             for outcome in outcomes
         ]
         views = {
-            served.job.name: served.settle(state.batch, state.view(served.job.name), outcomes)
-            for served, outcomes in done
+            served.job.name: served.settle(state.batch, view)
+            for served, view in zip(self.served, self.views, strict=True)
         }
         self.history.commit(replace(state, views=views))
         self.state = self.history.latest

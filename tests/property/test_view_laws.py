@@ -21,17 +21,22 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 class PlainView:
-    """Units in the order in which they became known; rows and best-before times of those held."""
+    """Units in the order in which they became known; rows and best-before times of those held.
+
+    Those that became known between two times that it was compacted are in the order of their keys.
+    """
 
     def __init__(self, rows):
         self.known, self.rows, self.best_before = [], {}, {}
         for row in rows:
             self.rows.setdefault((row[1],), []).append(row)
         self.known, self.best_before = list(self.rows), dict.fromkeys(self.rows, 0)
-        self.failing = set()
+        self.failing, self.new = set(), set()
 
     def learn(self, keys):
-        self.known += sorted(set(keys) - set(self.known))
+        new = sorted(set(keys) - set(self.known))
+        self.known += new
+        self.new.update(new)
 
     def replace(self, key, rows, t_ms):
         self.failing.discard(key)
@@ -48,6 +53,8 @@ class PlainView:
         del self.rows[key], self.best_before[key]
 
     def compact(self):
+        old = [key for key in self.known if key not in self.new]
+        self.known, self.new = old + sorted(self.new), set()
         self.known = [key for key in self.known if key in self.rows or key in self.failing]
 
     def held(self):

@@ -23,6 +23,9 @@ CASES = [
     Case("LRU.F+", ">30"),
     Case("MP(CWSJ,WBM,FRP)", capacity=5),
     Case("IBM-BGP", linked=True),
+    Case("SBM-Agg", linked=True, aggregate="sum"),
+    Case("IBM-Agg", linked=True, aggregate="sum"),
+    Case("EFG", linked=True, learned=True, aggregate="sum"),
 ]
 
 
@@ -32,12 +35,14 @@ def run_engine(bench, traces, case, service):
     bench.feed(list(zip(traces.stream.ts_ms.tolist(), mentions, strict=True)))
     write_intervals(bench.folder / "intervals.csv")
     value = "?user :owns ?unit . ?unit :price ?n" if case.linked else "?user :hasFollowers ?n"
+    if case.aggregate:
+        value = f"SELECT ?user (SUM(?n) AS ?sum) {{ {value} }} GROUP BY ?user"
     text = query(
-        "SELECT ?user ?n",
+        "SELECT ?user ?sum" if case.aggregate else "SELECT ?user ?n",
         service=value,
         rest=f"FILTER(?n {case.condition})" if case.condition else "",
     )
-    view = {"interval_file": "intervals.csv"}
+    view = {} if case.learned else {"interval_file": "intervals.csv"}
     view |= {"capacity": case.capacity} if case.capacity else {}
     view |= {"refresh_key": ["unit"]} if case.linked else {}
     job = bench.job(
@@ -85,4 +90,6 @@ def is_right(row, truth, case, traces):
     if not case.linked:
         return truth[user] == value
     links = zip(traces.links.join_key, traces.links.unit, strict=True)
+    if case.aggregate:
+        return int(value) == sum(int(truth[unit]) for key, unit in links if key == user)
     return value in {truth[unit] for key, unit in links if key == user}

@@ -38,7 +38,7 @@ class Tally:
         self.requests += record.requests
         if record.service_status != "ok":
             self.reasons[record.service_status] += 1
-        self.fruitless += bool(record.elected and not record.refreshed)
+        self.fruitless += bool(record.failed and not record.refreshed)
         self.waited += bool(record.waiting and not record.candidates)
         self.limited += bool(record.limits.get("bound"))
         self.starved += bool(record.limits.get("bound") and not record.budget)

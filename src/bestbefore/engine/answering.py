@@ -11,11 +11,13 @@ from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.checkpoint.state import State, batch_name
+from bestbefore.engine.asking import Asking
 from bestbefore.engine.key_statistics import (
     split_statistics,
     told_mappings,
     without_fingerprints,
 )
+from bestbefore.engine.maintaining import QueryNeeds
 from bestbefore.engine.quality import Answer, Quality, quality_of
 from bestbefore.engine.repeats import Repeats
 from bestbefore.engine.schedule import opening
@@ -59,6 +61,22 @@ Outcomes = Sequence[Sequence[Outcome]]
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """Due evaluations between job A and job B.
+
+    `bind` lets job B find the elements, if job A did not look at them there.
+    """
+
+    due: Due
+    state: State
+    few: bool
+    views: ViewJobs
+    needs: QueryNeeds
+    told: Sequence[pa.Table | None]
+    bind: Callable[[], None] | None
+
+
+@dataclass(frozen=True)
 class Answering:
     """What a job answers with: the views of its services, its static graphs and its sink.
 
@@ -82,17 +100,10 @@ class Answering:
         """Whether an answer is compared with the one before it."""
         return operator_of(self.job.query) is not OutputOperator.RSTREAM
 
-    def answer(
-        self,
-        spark: SparkSession,
-        buffer: Buffer,
-        due: Due,
-        *,
-        state: State,
-        few: bool,
-        started_s: float,
-    ) -> tuple[list[Quality], Outcomes]:
-        """Answer what is due and write it; tell the quality of each answer.
+    def prepare(
+        self, spark: SparkSession, buffer: Buffer, due: Due, *, state: State, few: bool
+    ) -> "Prepared":
+        """Run job A for what is due: what the services are asked for by which evaluations.
 
         With `few` elements one task goes through them. The session knows those that are numbered.
         """
@@ -102,22 +113,33 @@ class Answering:
         if few and self._plannable:
             statistics = planned_statistics(self.planner, spark, compiled, buffer, due)
         planned = statistics is not None
-        keep = not few or not self._repeats
-        with closing(ViewJobs(spark, compiled, due, keep=keep)) as views:
-            bind = partial(self._bind, views, buffer, opening(self.job, state), few=few)
+        views = ViewJobs(spark, compiled, due, keep=not few or not self._repeats)
+        bind = partial(self._bind, views, buffer, opening(self.job, state), few=few)
+        try:
             if statistics is None:
                 statistics = self._statistics(views, buffer, bind, few=few)
-            given, outcomes = self._maintain(statistics, due, state, compiled, clock=clock)
-            maintained_ms = self.clock()
+            needs, told = self._needs(statistics, due, state, compiled, clock=clock)
+        except BaseException:
+            views.close()
+            raise
+        return Prepared(due, state, few, views, needs, told, bind if planned else None)
+
+    def answer(self, prepared: "Prepared", *, started_s: float) -> list[Quality]:
+        """Run job B once the views are maintained, and write; tell the quality of each answer."""
+        views, state, few, needs = prepared.views, prepared.state, prepared.few, prepared.needs
+        given = Given(needs.slices(), prepared.told, needs.evaluations)
+        maintained_ms = self.clock()
+        with closing(views):
             figures = self._by_plan(views, given, state.batch, few=few)
             if figures is None:
-                if planned:
-                    bind()
+                if prepared.bind is not None:
+                    prepared.bind()
                 views.give(given)
                 with self._compared(views, given, state):
                     figures = self._write(views, state.batch, few=few)
+        outcomes = needs.outcomes()
         self._note_times(outcomes, maintained_ms, started_s)
-        return self._qualities(figures, due, given, outcomes, clock=clock), outcomes
+        return self._qualities(figures, prepared.due, given, outcomes, clock=needs.clock)
 
     def _event_clock(self, due: Due) -> EventClock:
         """The clock of the stream during a batch, which is likely to take as long as the last."""
@@ -241,7 +263,7 @@ class Answering:
         finally:
             rows.unpersist()
 
-    def _maintain(
+    def _needs(
         self,
         collected: pa.Table,
         due: Due,
@@ -249,8 +271,11 @@ class Answering:
         compiled: CompiledQuery,
         *,
         clock: EventClock,
-    ) -> tuple[Given, Outcomes]:
-        """Choose the evaluations that are answered, and maintain the view of each service."""
+    ) -> tuple[QueryNeeds, list[pa.Table | None]]:
+        """The evaluations that are answered with what their services are asked for.
+
+        And the mappings of the windows that the statistics tell.
+        """
         statistics = split_statistics(collected, self.job.plan)
         numbers = reported(
             self.job.report,
@@ -258,22 +283,19 @@ class Answering:
             due.timeline,
             found=statistics.reported,
         )
-        done = [
-            served.maintain(
-                state.batch,
-                numbers,
-                table,
-                timeline=due.timeline,
-                state=state.view(served.job.name),
-                clock=clock,
+        views = [served.begin(state.batch, state.view(served.job.name)) for served in self.served]
+        askings = [
+            Asking(clause, served.view, due.timeline, table)
+            for clause, served, table in zip(
+                self.job.services, self.served, statistics.services, strict=True
             )
-            for served, table in zip(self.served, statistics.services, strict=True)
         ]
         told = [
             None if service is None else told_mappings(statistics.services[service], numbers)
             for service in compiled.told
         ]
-        return Given([cut for cut, _ in done], told, numbers), [outcomes for _, outcomes in done]
+        needs = QueryNeeds(self.job.plan, numbers, views, askings, clock, self.job.shared_budget)
+        return needs, told
 
     def _write(self, jobs: Answers, batch: int, *, few: bool) -> dict[int, dict[str, Any]]:
         """Write the answers; the figures of each come out of the same Spark job.

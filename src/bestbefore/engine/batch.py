@@ -15,7 +15,8 @@ from bestbefore.checkpoint.advances import Advances
 from bestbefore.checkpoint.relied_on import History
 from bestbefore.checkpoint.state import State, batch_name
 from bestbefore.engine.alerts import AlertListener
-from bestbefore.engine.answering import Answering, Outcomes
+from bestbefore.engine.answering import Answering
+from bestbefore.engine.maintaining import QueryNeeds, maintain_all
 from bestbefore.engine.quality import Quality
 from bestbefore.engine.recording import Recorder
 from bestbefore.engine.schedule import (
@@ -122,13 +123,13 @@ class BatchProcessor:
         records = list[Quality]()
         if due is not None:
             state = self._begun(state, due)
-            records, outcomes = self.answering.answer(
-                self.spark, buffer, due, state=state, few=few, started_s=started
-            )
+            prepared = self.answering.prepare(self.spark, buffer, due, state=state, few=few)
+            maintain_all([prepared.needs])
+            records = self.answering.answer(prepared, started_s=started)
             if self.recorder is not None:
-                view = self.answering.served[0].view
-                self.recorder.record(self.spark, buffer, due, view=view, outcomes=outcomes[0])
-            state = self._settled(state, due, records, outcomes)
+                view, (outcomes, *_) = self.answering.served[0].view, prepared.needs.outcomes()
+                self.recorder.record(self.spark, buffer, due, view=view, outcomes=outcomes)
+            state = self._settled(state, due, records, prepared.needs)
             seconds = monotonic_s() - started
             records = _completed(records, state, due, seconds=seconds, live=self.job.is_live)
             state = replace(state, reported=state.taken_in) if records else state
@@ -170,15 +171,15 @@ class BatchProcessor:
             served.view.begin(begun_ms)
         return replace(state, begun_ms=begun_ms)
 
-    def _settled(self, state: State, due: Due, records: list[Quality], outcomes: Outcomes) -> State:
+    def _settled(self, state: State, due: Due, records: list[Quality], needs: QueryNeeds) -> State:
         """The state after the answers: what is no longer needed is let go."""
         state = replace(state, next_evaluation=due.last + 1)
         opening_ms = opening(self.job, state)
         assert opening_ms is not None  # noqa: S101 - there was an evaluation
         buffer = self._buffer(state).without_before(opening_ms)
         views = {
-            served.job.name: served.settle(state.batch, state.view(served.job.name), done)
-            for served, done in zip(self.answering.served, outcomes, strict=True)
+            served.job.name: served.settle(state.batch, maintained)
+            for served, maintained in zip(self.answering.served, needs.views, strict=True)
         }
         keeps = self.answering.compares and records
         return replace(

@@ -47,9 +47,8 @@ class KeyStatistics:
 
     def units_of(self, evaluation: int) -> WindowUnits:
         """The units that an evaluation needs, whether the view holds them or knows their keys."""
-        low, known, high = self._bounds(evaluation)
-        columns = [column[known:high] for column in (self.join_key, self.remaining, self.mappings)]
-        links = self.view.links()
+        low, known, _ = self._bounds(evaluation)
+        columns, links = self.entries(evaluation), self.view.links()
         units = units_of_keys(*columns) if links is None else units_of_links(links, *columns)
         return replace(units, unknown=int(self.mappings[low:known].sum()))
 
@@ -58,6 +57,11 @@ class KeyStatistics:
         _, known, high = self._bounds(evaluation)
         join_key = self.join_key[known:high]
         return join_key[run_starts(join_key)]
+
+    def entries(self, evaluation: int) -> tuple[Integers, Integers, Integers]:
+        """The known join keys of an evaluation, ascending, with L and how many mappings have it."""
+        _, known, high = self._bounds(evaluation)
+        return self.join_key[known:high], self.remaining[known:high], self.mappings[known:high]
 
     def _bounds(self, evaluation: int) -> tuple[int, int, int]:
         """Where the rows of an evaluation begin, those of known join keys begin, and both end."""

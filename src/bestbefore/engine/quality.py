@@ -25,7 +25,8 @@ class Quality:
     negative if it was borrowed from them; `sets` are the sizes of the sets A to G (see
     `WindowSets`). `limits` has the limit that kept it from refreshing more (`bound`, None if none
     did) and the requests that each limit then leaves (`left`). `service_status` is `ok`, or says
-    what failed; `service_state` how the worst service was found, `dropped` how many rows it sent
+    what failed; `service_state` how the worst service was found, `silenced` how many refreshes of
+    services that are SILENT failed, `dropped` how many rows it sent
     unasked or that are no RDF. `budget` is the γ that deadline and limits left, `alerts` are the
     promises that the answer does not keep. `latency_ms` is the time from the close of the window to
     the written answer, where the stream is live. Counts of the stream are those since the record
@@ -52,6 +53,7 @@ class Quality:
     batch: int
     batch_evaluations: int
     batch_s: float
+    silenced: int = 0
     evicted: int = 0
     waiting: int = 0
     missing: int = 0
@@ -92,8 +94,10 @@ def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome
     """
     outcomes = [outcome for _, outcome in services]
     replies = [outcome.reply for outcome in outcomes]
+    heard = [outcome.reply for job, outcome in services if not job.plan.service.silent]
+    failed = sum(len(reply.failed) for reply in heard)
     shares = [outcome.sets.completeness for outcome in outcomes]
-    reasons = list(dict.fromkeys(why for reply in replies for why in reply.failed.values()))
+    reasons = list(dict.fromkeys(why for reply in heard for why in reply.failed.values()))
     sets: Counter[str] = Counter()
     for outcome in outcomes:
         sets.update(outcome.sets.sizes())
@@ -110,10 +114,11 @@ def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome
         elected=sum(len(outcome.elected) for outcome in outcomes),
         refreshed=sum(len(reply.answered) for reply in replies),
         changed=sum(outcome.changed for outcome in outcomes),
-        failed=sum(len(reply.failed) for reply in replies),
+        failed=failed,
+        silenced=sum(len(reply.failed) for reply in replies) - failed,
         requests=sum(reply.requests for reply in replies),
         service_status=f"failed: {'; '.join(reasons)}" if reasons else "ok",
-        service_state=_worst(replies),
+        service_state=_worst(heard),
         dropped=sum(reply.dropped for reply in replies),
         alerts=tuple(_alerts(answer, services)),
         service_s=round(sum(reply.seconds for reply in replies), 4),

@@ -5,15 +5,14 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import numpy as np
-import pyarrow as pa
 
 from bestbefore.arrays import Integers, Scores
 from bestbefore.checkpoint import DurableLedger, Journal, Reservations, save_snapshot
 from bestbefore.checkpoint.state import ViewState, batch_name
 from bestbefore.engine.ahead import Ahead, Plan
+from bestbefore.engine.asking import Asking
 from bestbefore.engine.deadline import Deadline, RequestPace
 from bestbefore.engine.found_state import Found
-from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
 from bestbefore.engine.limited_service import LimitedService, load_requests
 from bestbefore.engine.view_start import change_intervals, open_view
 from bestbefore.job import ServiceSettings
@@ -28,11 +27,13 @@ from bestbefore.maintenance import (
     elect,
     lift_of,
     maintain,
+    seen_by,
+    together,
 )
+from bestbefore.maintenance.election import worth_of
 from bestbefore.rdf.terms import Key
 from bestbefore.service import Fetched, Service
 from bestbefore.service.kinds import fetch_within
-from bestbefore.spark.columns import EVALUATION, FRESH, column_of
 from bestbefore.storage import Storage, StorageFolder
 from bestbefore.time import Clock
 from bestbefore.view import ChangeIntervals, LocalView
@@ -85,31 +86,6 @@ class ServiceSource:
 
 
 @dataclass
-class Slices:
-    """The view slices of the due evaluations, as row numbers until all of them are cut."""
-
-    evaluations: list[Integers] = field(default_factory=list)
-    rows: list[Integers] = field(default_factory=list)
-    fresh: list[Scores] = field(default_factory=list)
-
-    def cut(self, view: LocalView, join_keys: Integers, outcome: Outcome) -> None:
-        """Keep the rows that an evaluation joins with, and the probability that each is fresh."""
-        unit, rows = view.joined(join_keys)
-        self.evaluations.append(np.full(len(rows), outcome.evaluation))
-        self.rows.append(rows)
-        self.fresh.append(outcome.fresh[np.searchsorted(outcome.window.unit, unit)])
-
-    def table(self, view: LocalView) -> pa.Table:
-        """All slices in one table with the columns of the data plane."""
-        none: list[Integers] = [np.empty(0, dtype=np.int64)]
-        mappings = view.columns(np.concatenate([*none, *self.rows]).astype(np.int64))
-        columns = {column_of(name): mappings[name] for name in view.variables}
-        evaluation = np.concatenate([*none, *self.evaluations]).astype(np.int64)
-        fresh = np.concatenate([np.empty(0), *self.fresh])
-        return pa.table({EVALUATION: evaluation, FRESH: fresh, **columns})
-
-
-@dataclass
 class ServedView:
     """The view of one SERVICE with its own budget, ledger and journal.
 
@@ -126,41 +102,9 @@ class ServedView:
     pace: RequestPace = field(default_factory=RequestPace)
     ahead: Ahead | None = None
 
-    def maintain(
-        self,
-        batch: int,
-        evaluations: Sequence[int],
-        statistics: pa.Table,
-        *,
-        timeline: Timeline,
-        state: ViewState,
-        clock: EventClock,
-    ) -> tuple[pa.Table, list[Outcome]]:
-        """Maintain the view for the due evaluations in order, and cut the slice of each."""
-        needed = self._needed(statistics)
-        intervals = change_intervals(self.job)
-        ledger = self._ledger(batch)
-        slices, outcomes = Slices(), list[Outcome]()
-        for evaluation in evaluations:
-            deadline = self._deadline(self.job.qos.deadline_ms, evaluation, timeline, clock)
-            source = ServiceSource(self.view, self.service, intervals, self.pace, deadline)
-            outcome = maintain(
-                self.job.policy,
-                self.view,
-                needed.needs(evaluation),
-                replace(
-                    self._situation(evaluation, timeline, state, deadline),
-                    ahead=self._asked_ahead(evaluation, source),
-                ),
-                source=source,
-                ledger=ledger,
-            )
-            state = _after(state, outcome)
-            slices.cut(self.view, needed.join_keys(evaluation), outcome)
-            outcomes.append(outcome)
-        if outcomes and self.ahead is not None and clock.live:
-            self.ahead.plan(self._plan(outcomes[-1], timeline, state, clock))
-        return slices.table(self.view), outcomes
+    def begin(self, batch: int, state: ViewState) -> "ViewBatch":
+        """Begin to maintain the view for the evaluations that a batch made due."""
+        return ViewBatch(self, state, change_intervals(self.job), self._ledger(batch))
 
     def _ledger(self, batch: int) -> DurableLedger:
         journal = Journal(self.storage)
@@ -217,11 +161,6 @@ class ServedView:
         moment = _moment(evaluation, timeline, self.job)
         return Deadline(deadline_ms, clock, moment.t_ms, moment.slide_ms)
 
-    def _needed(self, statistics: pa.Table) -> KeyStatistics:
-        return read_statistics(
-            statistics, self.job.join_key, self.view, learn=self.job.fetches_missing
-        )
-
     def _situation(
         self, evaluation: int, timeline: Timeline, state: ViewState, deadline: Deadline
     ) -> Situation:
@@ -235,6 +174,7 @@ class ServedView:
             job.budget if fitting is None else min(job.budget, fitting),
             threshold=threshold.number if threshold else None,
             shown_above=threshold.op.startswith(">") if threshold and job.shown else None,
+            aggregated=job.plan.aggregated,
             capacity=job.view.capacity,
             saved=state.saved,
             price=state.price,
@@ -249,18 +189,17 @@ class ServedView:
             clock=deadline.clock,
         )
 
-    def settle(self, batch: int, state: ViewState, outcomes: Sequence[Outcome]) -> ViewState:
+    def settle(self, batch: int, maintained: "ViewBatch") -> ViewState:
         """The view's state after a batch that had evaluations, with a snapshot every so often."""
         self.view.compact()
-        for outcome in outcomes:
-            state = _after(state, outcome)
-            self.view.refreshes += len(outcome.reply.failed)
-        state = replace(state, ledger=self.reservations.written, limits=self.account.written)
+        self.view.refreshes += sum(len(outcome.reply.failed) for outcome in maintained.outcomes)
+        written = self.reservations.written
+        state = replace(maintained.state, ledger=written, limits=self.account.written)
         if not self._snapshot_due(batch - state.snapshot_batch):
             Journal(self.storage).write_needed(batch, self.view)
             return state
-        if outcomes:
-            self.view.forget_failed(outcomes[-1].evaluation)
+        if maintained.outcomes:
+            self.view.forget_failed(maintained.outcomes[-1].evaluation)
         self.view.units.noted[:] = False
         name = batch_name(batch)
         save_snapshot(self.view, self.storage, name)
@@ -276,6 +215,69 @@ class ServedView:
         self.reservations.close(following)
         if self.ahead is not None:
             self.ahead.start()
+
+
+@dataclass
+class ViewBatch:
+    """A view while it is maintained for the evaluations of a batch, in the order of their times.
+
+    `state` is what of the budgets is spent so far.
+    """
+
+    served: ServedView
+    state: ViewState
+    intervals: ChangeIntervals
+    ledger: DurableLedger
+    outcomes: list[Outcome] = field(default_factory=list)
+
+    def step(
+        self,
+        askings: Sequence[tuple[Asking, int]],
+        clock: EventClock,
+        *,
+        budget: int | None = None,
+    ) -> None:
+        """Maintain the view for evaluations at one time, of those who ask it, with one budget."""
+        served, (asking, evaluation) = self.served, askings[0]
+        timeline = asking.timeline
+        deadline = served._deadline(served.job.qos.deadline_ms, evaluation, timeline, clock)
+        source = ServiceSource(served.view, served.service, self.intervals, served.pace, deadline)
+        situation = served._situation(evaluation, timeline, self.state, deadline)
+        if budget is not None:
+            situation = replace(situation, budget=min(situation.budget, budget))
+        needs = [asking.needs(evaluation) for asking, evaluation in askings]
+        outcome = maintain(
+            served.job.policy,
+            served.view,
+            lambda: together([each() for each in needs]),
+            replace(situation, ahead=served._asked_ahead(evaluation, source)),
+            source=source,
+            ledger=self.ledger,
+        )
+        self.outcomes.append(outcome)
+        self.state = _after(self.state, outcome)
+        for number, (asking, evaluation) in enumerate(askings):
+            own = outcome
+            if len(askings) > 1:
+                own = seen_by(served.view, outcome, needs[number](), asked=number == 0)
+            asking.take(evaluation, outcome, own)
+
+    def spent(self, evaluation: int) -> int:
+        """The refreshes that an evaluation has reserved so far."""
+        return self.ledger.spent(evaluation)
+
+    def worth(self, asking: Asking, evaluation: int, clock: EventClock) -> Scores:
+        """What each unit that an evaluation needs would be worth, if it were refreshed."""
+        nobody_waits = self.served._deadline(None, evaluation, asking.timeline, clock)
+        situation = self.served._situation(evaluation, asking.timeline, self.state, nobody_waits)
+        return worth_of(self.served.view.units, asking.needs(evaluation)(), situation)
+
+    def plan_ahead(self, asking: Asking, clock: EventClock) -> None:
+        """Tell what is asked ahead of time, if anything is, what the next evaluation will need."""
+        served = self.served
+        if self.outcomes and served.ahead is not None and clock.live:
+            plan = served._plan(self.outcomes[-1], asking.timeline, self.state, clock)
+            served.ahead.plan(plan)
 
 
 def _after(state: ViewState, outcome: Outcome) -> ViewState:

@@ -10,7 +10,7 @@ from pathlib import Path
 from bestbefore.checkpoint import Journal, load_snapshot, save_snapshot
 from bestbefore.checkpoint.changed_job import ANEW, INTERVALS
 from bestbefore.checkpoint.state import State, ViewState, batch_name
-from bestbefore.errors import StateError
+from bestbefore.errors import ServiceError, StateError
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import apply_outcome
 from bestbefore.query import Threshold
@@ -180,7 +180,13 @@ def _loaded(job: ServiceSettings, service: Service) -> tuple[Row, ...]:
     """All that the service has, which may take a while."""
     about = {"service": job.name}
     _LOG.info("loading all that %s has …", job.address, extra=about)
-    loaded = service.load()
+    try:
+        loaded = service.load()
+    except ServiceError as error:
+        if not job.plan.service.silent:
+            raise
+        _LOG.info("nothing loaded, and it is SILENT: %s", error, extra=about)
+        return ()
     _LOG.info(
         "%d rows loaded in %d requests and %.1f s",
         len(loaded.rows),

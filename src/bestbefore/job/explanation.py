@@ -7,7 +7,17 @@ from bestbefore.job.job import UNLIMITED, Job, Qos, ServiceSettings, listed
 from bestbefore.maintenance.allocation import Allocation
 from bestbefore.maintenance.replacement import Replacement, replacements
 from bestbefore.query import describe_algebra, parse_query, print_query
-from bestbefore.query.algebra import Join, Pattern, Union, Variable, Window, children
+from bestbefore.query.algebra import (
+    Extend,
+    Join,
+    Pattern,
+    Service,
+    Union,
+    Values,
+    Variable,
+    Window,
+    children,
+)
 from bestbefore.query.continuous import ContinuousQuery, CountWindow, NamedWindow, TimeWindow
 from bestbefore.query.plan import QueryPlan, ServicePlan, WindowPlan, plan
 from bestbefore.spark.explained_plans import describe_plans
@@ -187,8 +197,12 @@ def _service_lines(plan: ServicePlan) -> list[str]:
 def _bound_by(pattern: Pattern) -> str:
     """The WINDOW clauses that bind a join key, all of them or one of them, by their names."""
     match pattern:
-        case Window(name):
+        case Window(name) | Service(str(name)):
             return f"<{name}>"
+        case Values():
+            return "VALUES"
+        case Extend(inner):
+            return f"{_bound_by(inner)} through BIND"
         case Join(left, right) | Union(left, right):
             word = "and" if isinstance(pattern, Join) else "or"
             parts = dict.fromkeys(map(_bound_by, (left, right)))

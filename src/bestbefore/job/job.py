@@ -157,7 +157,10 @@ class ServiceSettings:
 
 @dataclass(frozen=True)
 class Job:
-    """One continuous query with its streams, services, sink and checkpoint."""
+    """One continuous query with its streams, services, sink and checkpoint.
+
+    With a `shared_budget` its services spend that much together, where it helps most.
+    """
 
     query: ContinuousQuery
     plan: QueryPlan
@@ -171,6 +174,7 @@ class Job:
     heartbeat_ms: int | None = None
     t0_ms: int | None = None
     full_windows_only: bool = False
+    shared_budget: int | None = None
 
     @property
     def is_live(self) -> bool:

@@ -11,7 +11,7 @@ from bestbefore.input_files import read_text
 from bestbefore.job.job import AVAILABLE_NOW, FINITE, Job, SinkSettings
 from bestbefore.job.row_freshness import check_row_freshness
 from bestbefore.job.sections import Section, located, sections_for
-from bestbefore.job.services import OWN_SECTIONS, read_services
+from bestbefore.job.services import OWN_SECTIONS, read_services, refresh_keys, shared_budget
 from bestbefore.job.streams import read_streams
 from bestbefore.query import ContinuousQuery, CountWindow, QueryPlan, parse_query, plan
 from bestbefore.spark.plan_size import check_size
@@ -50,15 +50,19 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     query_section = _section(tables, "query")
     query = parse_query(_query_text(query_section, base))
     query_plan = plan(query)
+    if any((units := refresh_keys(tables, query)).values()):
+        query_plan = plan(query, units)
     check_size(query_plan)
     _check_windows(query_plan)
     streams = tuple(dict.fromkeys(iri for window in query.windows for iri in window.streams))
     checkpoint_section = _section(tables, "checkpoint")
+    services = read_services(tables, query_plan, base)
     job = Job(
         query=query,
         plan=query_plan,
         streams=read_streams(tables, streams, base=base),
-        services=read_services(tables, query_plan, base),
+        services=services,
+        shared_budget=shared_budget(tables, services),
         graphs=_graphs(tables, query, base),
         sink=_sink(_section(tables, "sink"), base),
         checkpoint=located(base, checkpoint_section.text("path", "checkpoint")) or "",

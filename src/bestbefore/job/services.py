@@ -1,6 +1,6 @@
 """The services of a job file: who answers each SERVICE, its budget, its policy and its view."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
@@ -11,8 +11,8 @@ from bestbefore.job.job import NO_QOS, UNLIMITED, Qos, ServiceSettings, ViewSett
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.service_limits import read_limits
 from bestbefore.maintenance import Need, Policy, resolve_policy
-from bestbefore.query import CountWindow, QueryPlan, ServicePlan
-from bestbefore.query.algebra import Distinct, Group, walk
+from bestbefore.query import ContinuousQuery, CountWindow, QueryPlan, ServicePlan
+from bestbefore.query.algebra import Distinct, Group, services_of, walk
 from bestbefore.query.scope import certain_variables, visible_variables
 from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.registry import SERVICES, load_entry_points, load_module
@@ -47,6 +47,48 @@ def read_services(
     for section in sections.values():
         section.finish()
     return tuple(map(_paced, services))
+
+
+def refresh_keys(tables: Mapping[str, Any], query: ContinuousQuery) -> dict[str, tuple[str, ...]]:
+    """The variables that a job file says name the units of an endpoint, by its IRI."""
+    iris = [str(service.iri) for service in services_of(query.pattern)]
+    shared = Section("view", tables.get("view", {}))
+    sections = sections_for(tables, "services", list(dict.fromkeys(iris)))
+    views = {iri: _own(section, "view", shared) for iri, section in sections.items()}
+    return {iri: _names_of_units(view) for iri, view in views.items()}
+
+
+def _names_of_units(view: Section) -> tuple[str, ...]:
+    return tuple(name.lstrip("?$") for name in view.texts("refresh_key") or ())
+
+
+def shared_budget(tables: Mapping[str, Any], services: Sequence[ServiceSettings]) -> int | None:
+    """The budget that the services of a job spend together, None if each has its own.
+
+    Where one is asked for what another answers they share it, unless the job says otherwise.
+    """
+    section = Section("budget", tables.get("budget", {}))
+    own = [
+        name
+        for name, table in tables.get("services", {}).items()
+        if {"refreshes", "shared"} & {*table.get("budget", {})}
+    ]
+    saving = [one for one in services if one.policy.saves or one.ahead]
+    chained = any(service.plan.after is not None for service in services)
+    shared = section.flag("shared", default=chained and not own and not saving)
+    if not shared:
+        return None
+    if own:
+        raise JobError(
+            f"budget.shared = true is for the whole job, and [services.{own[0]}.budget] is for one "
+            "service: leave one of them out"
+        )
+    if saving:
+        raise JobError(
+            f"budget.shared = true goes with a fixed budget: leave out FBA, price or ahead for "
+            f"services.{saving[0].name}, or shared"
+        )
+    return max((service.budget for service in services), default=None)
 
 
 def _qos(section: Section) -> Qos:
@@ -96,12 +138,13 @@ def _service(
     name = section.name.removeprefix("services.")
     earlier = [service.iri for service in plan.services[: clause.number]].count(clause.iri)
     table = section.table_of(_LIMITS) or {}
+    own["budget"].flag("shared", default=False)
     limits, ledger = read_limits(Section(f"{section.name}.{_LIMITS}", table), own["budget"], base)
     settings = ServiceSettings(
         name=f"{name}-{earlier + 1}" if earlier else name,
         plan=clause,
         # Its width and slide say how long a join key is needed.
-        window=plan.windows[clause.windows[0]].window,
+        window=plan.window_of(clause),
         client=_client(section, clause, base),
         budget=own["budget"].integer("refreshes", 10),
         start=own["budget"].integer("start", 0),
@@ -215,10 +258,9 @@ def _interval_predicate(section: Section) -> str | None:
 
 def _refresh_key(section: Section, clause: ServicePlan) -> tuple[str, ...] | None:
     """The variables that name a unit; None if they are those of the join key, in any order."""
-    given = section.texts("refresh_key")
-    if given is None:
+    names = _names_of_units(section)
+    if not names:
         return None
-    names = tuple(name.lstrip("?$") for name in given)
     known = [variable.name for variable in clause.variables]
     if unknown := [name for name in names if name not in known]:
         raise JobError(
@@ -237,7 +279,8 @@ def _refresh_key(section: Section, clause: ServicePlan) -> tuple[str, ...] | Non
 
 def check_needs(policy: Policy, clause: ServicePlan) -> None:
     """Refuse a policy that needs more than a SERVICE clause of a query gives."""
-    policy.require({Need.FILTER} if clause.thresholds else (), where="this query")
+    given = {Need.FILTER: bool(clause.thresholds), Need.AGGREGATE: clause.aggregated}
+    policy.require([need for need, there in given.items() if there], where="this query")
 
 
 def check_service(service: ServiceSettings) -> None:

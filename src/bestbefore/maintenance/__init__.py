@@ -11,9 +11,9 @@ from bestbefore.maintenance.outcome import Asked, Outcome, Reply
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.policy_names import policy_names, resolve_policy
 from bestbefore.maintenance.rankers.ranker import Need
-from bestbefore.maintenance.step import MemoryLedger, apply_outcome, lift_of, maintain
+from bestbefore.maintenance.step import MemoryLedger, apply_outcome, lift_of, maintain, seen_by
 from bestbefore.maintenance.window_sets import WindowSets, window_sets
-from bestbefore.maintenance.window_units import WindowUnits
+from bestbefore.maintenance.window_units import WindowUnits, together
 
 __all__ = [
     "Asked",
@@ -36,5 +36,7 @@ __all__ = [
     "rankers",
     "replacement",
     "resolve_policy",
+    "seen_by",
+    "together",
     "window_sets",
 ]

@@ -13,6 +13,7 @@ from bestbefore.maintenance.outcome import Asked
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.proposers import Offer
 from bestbefore.maintenance.rankers import NEVER, Scorer, elects, ranks_missing, scores
+from bestbefore.maintenance.rankers.expected_gain import ExpectedGain
 from bestbefore.maintenance.rankers.ranker import elect_highest
 from bestbefore.maintenance.wanted import Lift, Wanted, cheapest_lift
 from bestbefore.maintenance.window_units import WindowUnits
@@ -150,6 +151,19 @@ def describe(
         situation.aggregated,
         situation.shown_above,
     )
+
+
+def worth_of(units: Units, window: WindowUnits, situation: Situation) -> Scores:
+    """The rows that a refresh of each unit of a window is expected to make correct.
+
+    Of units that cannot be asked now it is nothing, and so it is of those that nobody fetches.
+    """
+    candidates = describe(units, window.unit, window, situation)
+    gain = ExpectedGain().score(candidates, situation.moment)
+    usable = units.retry_at[window.unit] <= situation.evaluation
+    if not situation.fill:
+        usable &= candidates.held
+    return np.where(usable, gain, 0.0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from bestbefore.maintenance.best_before import next_best_before
 from bestbefore.maintenance.election import Election, Situation, elect
 from bestbefore.maintenance.outcome import NO_REPLY, NONE, Asked, Outcome, Reply
 from bestbefore.maintenance.policy import Policy
-from bestbefore.maintenance.window_sets import window_sets
+from bestbefore.maintenance.window_sets import WindowSets, window_sets
 from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.view.units import Units
 
@@ -333,13 +333,24 @@ def _accounted(policy: Policy, outcome: Outcome, situation: Situation, ledger: L
     return replace(outcome, started=started, saved=saved)
 
 
+def seen_by(view: View, outcome: Outcome, window: WindowUnits, *, asked: bool) -> Outcome:
+    """The outcome of what several queries needed as one of them sees it, who `asked` or did not."""
+    place = np.searchsorted(outcome.window.unit, window.unit)
+    own = replace(
+        outcome, window=window, fresh=outcome.fresh[place], sets=_sets(view, outcome, window)
+    )
+    if asked:
+        return own
+    reply = Reply(state=outcome.reply.state)
+    return replace(own, elected=NONE, reply=reply, evicted=NONE, changed=0, budget=0, candidates=0)
+
+
 def _told(view: View, outcome: Outcome, written_ms: int) -> Outcome:
     """The outcome with the sets A to G, and the estimate for the moment the answer is written."""
-    units, window, t_ms = view.units, outcome.window, outcome.t_ms
-    unit = window.unit
-    held, fresh = units.held[unit], view.fresh(unit, t_ms)
-    return replace(
-        outcome,
-        sets=window_sets(held, fresh, window, sizes=view.sizes(t_ms)),
-        fresh=units.fresh_probability(unit, written_ms),
-    )
+    fresh = view.units.fresh_probability(outcome.window.unit, written_ms)
+    return replace(outcome, sets=_sets(view, outcome, outcome.window), fresh=fresh)
+
+
+def _sets(view: View, outcome: Outcome, window: WindowUnits) -> WindowSets:
+    held, fresh = view.units.held[window.unit], view.fresh(window.unit, outcome.t_ms)
+    return window_sets(held, fresh, window, sizes=view.sizes(outcome.t_ms))

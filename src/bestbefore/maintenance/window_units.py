@@ -1,5 +1,6 @@
 """What the stream tells the policies: which units an evaluation needs, how often and how long."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -100,6 +101,51 @@ class WindowUnits:
         pairs = Pairs(position, self.pairs.remaining[lasting] - slides, count)
         mappings = np.bincount(position, weights=count, minlength=len(unit)).astype(np.int64)
         return WindowUnits(unit, remaining, mappings, pairs)
+
+
+def together(windows: Sequence[WindowUnits]) -> WindowUnits:
+    """What several windows over the same units need at one time, as one."""
+    if len(windows) == 1:
+        return windows[0]
+    unit, position = np.unique(np.concatenate([one.unit for one in windows]), return_inverse=True)
+    places = np.split(position, np.cumsum([len(one) for one in windows])[:-1])
+    remaining, mappings = (np.zeros(len(unit), dtype=np.int64) for _ in range(2))
+    for one, place in zip(windows, places, strict=True):
+        remaining[place] = np.maximum(remaining[place], one.remaining)
+        mappings[place] += one.mappings
+    linked = any(one.keys is not None for one in windows)
+    return WindowUnits(
+        unit,
+        remaining,
+        mappings,
+        pairs=_all_pairs(windows, places),
+        keys=_all_keys([one.join_keys() for one in windows], places) if linked else None,
+        unknown=sum(one.unknown for one in windows),
+    )
+
+
+def _all_pairs(windows: Sequence[WindowUnits], places: Sequence[Integers]) -> Pairs:
+    parts = [
+        one.pairs or Pairs(np.arange(len(one)), one.remaining, one.mappings) for one in windows
+    ]
+    return Pairs(
+        np.concatenate([place[part.position] for part, place in zip(parts, places, strict=True)]),
+        np.concatenate([part.remaining for part in parts]),
+        np.concatenate([part.count for part in parts]),
+    )
+
+
+def _all_keys(several: Sequence[JoinKeys], places: Sequence[Integers]) -> JoinKeys:
+    """The join keys of several windows: an answer of each is an answer of its own."""
+    before = np.cumsum([0, *(len(one.remaining) for one in several[:-1])])
+    numbered = zip(several, before.tolist(), strict=True)
+    edges = zip(several, places, strict=True)
+    return JoinKeys(
+        np.concatenate([one.remaining for one in several]),
+        np.concatenate([one.mappings for one in several]),
+        np.concatenate([first + one.edge_key for one, first in numbered]),
+        np.concatenate([place[one.edge_position] for one, place in edges]),
+    )
 
 
 _NONE: Integers = np.empty(0, dtype=np.int64)

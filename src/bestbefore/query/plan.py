@@ -1,10 +1,12 @@
 """The plan of a query: its clauses by number, and the keys that join them."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bestbefore.query.aggregates import aggregated_here, is_aggregated
 from bestbefore.query.algebra import Pattern, Service, Variable, numbered, services_of, windows_of
 from bestbefore.query.continuous import ContinuousQuery, NamedWindow
-from bestbefore.query.join_keys import join_key
+from bestbefore.query.join_keys import join_keys
 from bestbefore.query.needed_triples import TripleShape, needed_triples
 from bestbefore.query.plan_checks import check_query
 from bestbefore.query.rewrites import rewrite
@@ -32,7 +34,9 @@ class WindowPlan:
 class ServicePlan:
     """A SERVICE clause: its variables, those that it is joined on, and what binds these.
 
-    `bound_by` is a pattern of WINDOW clauses that are joined or alternatives (`JoinKey`).
+    `bound_by` is a pattern of WINDOW clauses that are joined or alternatives, or the SERVICE clause
+    with the number `after` (`JoinKey`). The answer of a join key is `aggregated` if what it has
+    shows in nothing but aggregates.
     """
 
     number: int
@@ -41,6 +45,8 @@ class ServicePlan:
     join_key: tuple[Variable, ...]
     bound_by: Pattern
     thresholds: tuple[Threshold, ...] = ()
+    after: int | None = None
+    aggregated: bool = False
 
     @property
     def iri(self) -> str:
@@ -67,11 +73,29 @@ class QueryPlan:
     around: Pattern
     thresholds: tuple[Threshold, ...] = ()
 
+    def window_of(self, service: ServicePlan) -> NamedWindow:
+        """The window whose width and slide say how long a join key of a service is needed."""
+        while service.after is not None:
+            service = self.services[service.after]
+        return self.windows[service.windows[0]].window
 
-def plan(query: ContinuousQuery) -> QueryPlan:
-    """The plan of a query, or the reason why this version cannot run it."""
+    def depth(self, service: ServicePlan) -> int:
+        """How many services have to answer before a service can be asked."""
+        return 0 if service.after is None else 1 + self.depth(self.services[service.after])
+
+    @property
+    def in_order(self) -> tuple[ServicePlan, ...]:
+        """The services, each after the one that binds its join key."""
+        return tuple(sorted(self.services, key=self.depth))
+
+
+def plan(query: ContinuousQuery, units: Mapping[str, Sequence[str]] | None = None) -> QueryPlan:
+    """The plan of a query, or the reason why this version cannot run it.
+
+    `units` has the variables that name the units of an endpoint, by its IRI, where a job says so.
+    """
     check_query(query)
-    around = numbered(rewrite(query.pattern))
+    around = numbered(rewrite(aggregated_here(query.pattern, units or {})))
     services = _service_plans(query, around)
     everything = tuple(dict.fromkeys(name for part in services for name in part.variables))
     thresholds = find_thresholds(query.pattern, everything)
@@ -95,9 +119,21 @@ def _window_plans(query: ContinuousQuery, around: Pattern) -> tuple[WindowPlan, 
 
 def _service_plans(query: ContinuousQuery, around: Pattern) -> tuple[ServicePlan, ...]:
     plans = []
-    for number, clause in enumerate(services_of(around)):
-        key, names = join_key(clause, around), visible_variables(clause)
+    for number, (clause, key) in enumerate(
+        zip(services_of(around), join_keys(around), strict=True)
+    ):
         assert key is not None  # noqa: S101 - the checks refuse a service that meets no window
-        thresholds = find_thresholds(query.pattern, names)
-        plans.append(ServicePlan(number, clause, names, key.variables, key.bound_by, thresholds))
+        names = visible_variables(clause)
+        plans.append(
+            ServicePlan(
+                number,
+                clause,
+                names,
+                key.variables,
+                key.bound_by,
+                find_thresholds(query.pattern, names),
+                key.after,
+                is_aggregated(clause, key.variables, around),
+            )
+        )
     return tuple(plans)

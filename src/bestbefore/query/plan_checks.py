@@ -24,7 +24,7 @@ from bestbefore.query.algebra import (
 )
 from bestbefore.query.continuous import ContinuousQuery
 from bestbefore.query.expressions import own_variables
-from bestbefore.query.join_keys import join_key
+from bestbefore.query.join_keys import join_keys
 from bestbefore.query.printing import print_clause_name
 from bestbefore.query.refusals import Refusal, error_at
 from bestbefore.query.scope import certain_variables, triple_variables, variables, visible_variables
@@ -86,9 +86,9 @@ def _check_windows(query: ContinuousQuery) -> None:
 
 def _check_join_keys(query: ContinuousQuery) -> None:
     pattern = numbered(query.pattern)
-    clauses = zip(services_of(query.pattern), services_of(pattern), strict=True)
-    for written, service in clauses:
-        if join_key(service, pattern) is None:
+    clauses = zip(services_of(query.pattern), services_of(pattern), join_keys(pattern), strict=True)
+    for written, service, key in clauses:
+        if key is None:
             bound = [name for clause in windows_of(pattern) for name in visible_variables(clause)]
             message = _no_join_key(service, tuple(dict.fromkeys(bound)))
             raise error_at(query.places.of(written), message)

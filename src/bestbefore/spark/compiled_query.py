@@ -121,6 +121,7 @@ def compile_query(
         services=[_slice(service, contents) for service in plan.services],
         origin=lambda: due,
         units=[tuple(map(column_of, key)) for key in refresh_keys or joined],
+        join_keys=[tuple(map(column_of, key)) for key in joined],
     )
     if query.default_graphs or query.named_graphs:
         names = tuple(encode(IRI(graph)) for graph in query.named_graphs)

@@ -19,7 +19,7 @@ from bestbefore.spark.columns import (
 from bestbefore.spark.content import WindowContent, WindowContents
 from bestbefore.spark.patterns import Dataset, Solutions, compile_solutions
 from bestbefore.spark.relation import Relation, union_all
-from bestbefore.spark.sql import name
+from bestbefore.spark.sql import all_of, name
 from bestbefore.windows import ReportStrategy
 
 SERVICE = "service"
@@ -54,6 +54,18 @@ class WindowMappings:
             return self.relation.select({EVALUATION: FROM_EVALUATION} | rest)
         spread = self.relation.select({EVALUATION: f"explode(sequence({', '.join(RANGE)}))"} | rest)
         return spread if self.each_once else _counted(spread)
+
+    def lasting(self) -> Relation:
+        """The mappings with one row per evaluation that finds them, and their L in it as `time`."""
+        rest = {MAPPINGS: MAPPINGS, **self.variables}
+        if self.single:
+            return self.relation.select({EVALUATION: FROM_EVALUATION, TIME: REMAINING} | rest)
+        each = {EVALUATION: f"explode(sequence({', '.join(RANGE)}))"}
+        known = {FROM_EVALUATION: FROM_EVALUATION, REMAINING: REMAINING}
+        left = f"{REMAINING} - ({EVALUATION} - {FROM_EVALUATION})"
+        return self.relation.select(each | known | rest).select(
+            {EVALUATION: EVALUATION, TIME: left} | rest
+        )
 
 
 def window_mappings(plan: WindowPlan, contents: WindowContents) -> WindowMappings:
@@ -119,10 +131,12 @@ def key_statistics(
 ) -> Relation:
     """Per service, join key and range of evaluations: how many mappings have which L.
 
+    What a service is asked for after another is known when that one has answered.
     Rows of no service tell which evaluations have a mapping, where those of a service do not, and
     which of them are to be reported.
     """
-    parts = [_statistics(service, mappings) for service in plan.services]
+    asked = (service for service in plan.services if service.after is None)
+    parts = [_statistics(service, mappings) for service in asked]
     told = {number for service in plan.services if (number := _only_window(service)) is not None}
     parts += [
         one.relation.select(
@@ -190,20 +204,18 @@ def _of_keys(mappings: Relation, key: list[str]) -> Relation:
 
 
 def _of_joined(plan: ServicePlan, mappings: Sequence[WindowMappings], key: list[str]) -> Relation:
-    """The mappings of several windows joined, counted by evaluation and join key."""
+    """The mappings of what binds a join key, counted by evaluation and join key."""
     # Mappings that are joined last as the shorter does: L is to them as a time is.
-    windows = [
-        one.relation.select(
-            {EVALUATION: FROM_EVALUATION, TIME: REMAINING, MAPPINGS: MAPPINGS} | one.variables
-        )
-        for one in mappings
-    ]
-    found = compile_solutions(plan.bound_by, Dataset(windows=windows))
+    windows = [one.lasting() for one in mappings]
+    present = union_all([windows[number].keep((EVALUATION,)) for number in plan.windows])
+    found = compile_solutions(plan.bound_by, Dataset(windows=windows, origin=present.distinct))
     counted = found.relation.group(
         (EVALUATION, *key, TIME), {MAPPINGS: f"sum({found.carried(MAPPINGS)})"}
     )
+    # Where BIND is an error there is nothing to ask for.
+    asked = counted.filter(all_of(f"{name(column)} IS NOT NULL" for column in key))
     columns = {**dict.fromkeys(RANGE, EVALUATION), REMAINING: TIME, MAPPINGS: MAPPINGS}
-    return counted.select(columns | {column: str(name(column)) for column in key})
+    return asked.select(columns | {column: str(name(column)) for column in key})
 
 
 def key_column(position: int) -> str:

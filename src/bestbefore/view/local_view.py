@@ -71,6 +71,7 @@ class LocalView:
         self._number = KeyIndex(self.keys)
         self._rows = Rows(rows)
         self._missing, self._holes = set(np.flatnonzero(~units.held).tolist()), list[int]()
+        self._learned = list[int]()
         self._count: FreshCount | None = None
         self._links: RowLinks | None = None
         if self.join_key != self.key:
@@ -108,6 +109,7 @@ class LocalView:
         if not new:
             return
         first = len(self.keys)
+        self._learned.append(first)
         self.units.extend(len(new), interval_ms=self.defaults.interval_ms)
         self.keys.extend(new)
         self._number.append(new)
@@ -139,6 +141,13 @@ class LocalView:
             return join_keys[owner], rows
         _, unit, rows = self._links.rows(join_keys)
         return unit, rows
+
+    def owned_rows(self, join_keys: Integers) -> tuple[Integers, Integers]:
+        """The rows with these join keys: which of them each has, and its row number."""
+        if self._links is None:
+            return self.row_numbers(join_keys)
+        owner, _, rows = self._links.rows(join_keys)
+        return owner, rows
 
     def rows_of(self, unit: int) -> list[Row]:
         """The rows of one unit."""
@@ -216,6 +225,7 @@ class LocalView:
         Unless `fully`, what would take longer than it is worth by now is left for later.
         """
         failures = self.units.failures
+        self._arrange()
         self._forget([unit for unit in self._missing if not failures[unit]])
         self._close_holes(fully=fully)
         if self._rows.unsettled or self._overgrown():
@@ -285,12 +295,27 @@ class LocalView:
         if size - first > _MOVED_AT_ONCE + _MOVED_PER_HOLE * len(self._holes) and not fully:
             return
         kept = np.delete(np.arange(first, size), np.array(self._holes) - first)
+        self._holes = []
+        self._renumber(kept, first)
+
+    def _arrange(self) -> None:
+        """Let units that were met one after the other since then have the order of their keys.
+
+        Whoever meets them all at once, from a journal, numbers them so.
+        """
+        if len(self._learned) > 1:
+            first = self._learned[0]
+            order = sorted(range(first, len(self)), key=self.keys.__getitem__)
+            self._renumber(np.array(order), first)
+        self._learned = []
+
+    def _renumber(self, kept: Integers, first: int) -> None:
+        """Number units anew from `first` on, in this order; all others from there are dropped."""
         if self._count is not None:
             self._count.settle()
-        numbers = dict(zip(kept.tolist(), range(first, size), strict=False))
+        numbers = dict(zip(kept.tolist(), range(first, len(self)), strict=False))
         self._missing = {numbers.get(unit, unit) for unit in self._missing}
         self.keys[first:] = [self.keys[unit] for unit in numbers]
-        self._holes = []
         for column in (self._number, self.units):
             column.move_up(kept, first)
         if self._links is not None:

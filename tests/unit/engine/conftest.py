@@ -18,6 +18,7 @@ from bestbefore.storage import LocalStorage
 from bestbefore.windows import Instants, SlidingWindow, Timeline
 from tests.laboratory import loaded
 from tests.limited_service import Clocks, open_ledger
+from tests.maintained import maintained
 from tests.outcomes import told
 from tests.row_service import RowService
 
@@ -103,7 +104,8 @@ class Rig:
         if evaluations[0] == 1:
             self.view.begin(WINDOW.closing(1))
         before = self.state.view("bkg")
-        self.slices, outcomes = self.served.maintain(
+        view, asking = maintained(
+            self.served,
             number,
             evaluations,
             counted(events, WINDOW, evaluations, self.job.join_key),
@@ -111,10 +113,11 @@ class Rig:
             state=before,
             clock=self.clock,
         )
+        self.slices, outcomes = asking.table(), asking.outcomes
         self.raw += outcomes
         # Numbers are void once the batch is settled.
         self.outcomes += [told(outcome, self.view.keys) for outcome in outcomes]
-        after = self.served.settle(number, before, outcomes)
+        after = self.served.settle(number, view)
         state = replace(self.state, batch=number, views={"bkg": after})
         self.history.commit(replace(state, next_evaluation=evaluations[-1] + 1))
         self.state = self.history.latest

@@ -58,8 +58,9 @@ def _compile(pattern: Pattern, context: Context) -> Solutions:  # noqa: C901, PL
             return clause(context.dataset.mappings(pattern), inner, context)
         case algebra.Service(_, inner, silent):
             found = clause(context.dataset.mappings(pattern), inner, context)
-            # A silent service that did not answer gives a mapping that binds nothing.
-            return replace(found, bound=frozenset()) if silent else found
+            found = replace(found, keyed=context.dataset.asked_for(pattern))
+            # A silent service that did not answer may give a mapping that binds nothing.
+            return replace(found, bound=found.keyed) if silent else found
         case algebra.Group(inner):
             found, scope = with_tests(_compile(inner, context), expressions_of(pattern), context)
             return context.anchored(grouped(pattern, found, scope, context))

@@ -33,7 +33,8 @@ class Dataset:
     `origin` gives what is evaluated: one row per `evaluation`, or a single row with the range
     `from_evaluation` to `to_evaluation`. It is asked for by what has a solution where there is
     no triple: an empty group, VALUES, an aggregate of nothing. `graph_names` are the encoded IRIs
-    of the named graphs, `units` the columns that name the units of each service.
+    of the named graphs, `units` the columns that name the units of each service, `join_keys` those
+    that it was asked for.
     """
 
     graph: TripleSource | None = None
@@ -43,11 +44,17 @@ class Dataset:
     named: TripleSource | None = None
     graph_names: tuple[str, ...] = ()
     units: Sequence[tuple[str, ...]] = ()
+    join_keys: Sequence[tuple[str, ...]] = ()
 
     def mappings(self, clause: Window | Service) -> Relation:
         """The mappings of a clause."""
         assert clause.number is not None  # noqa: S101 - a plan numbers its clauses
         return (self.windows if isinstance(clause, Window) else self.services)[clause.number]
+
+    def asked_for(self, clause: Service) -> frozenset[str]:
+        """The columns that a SERVICE was asked for, where that is known."""
+        known = clause.number is not None and len(self.join_keys) > clause.number
+        return frozenset(self.join_keys[clause.number or 0]) if known else frozenset()
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,9 @@ def _compatible(left: Solutions, right: Solutions) -> list[str]:
     for column in left.names:
         if column in right.names:
             sides = [(left, name(column)), (right, _other(column))]
-            unbound = [f"{sql} IS NULL" for side, sql in sides if column not in side.bound]
+            keyed = column in left.keyed or column in right.keyed
+            loose = () if keyed else sides
+            unbound = [f"{sql} IS NULL" for side, sql in loose if column not in side.bound]
             conditions.append(f"({' OR '.join([*unbound, _same(column)])})")
     return conditions
 

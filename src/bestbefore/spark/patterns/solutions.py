@@ -42,7 +42,8 @@ class Solutions:
     """The mappings of a pattern.
 
     `names` are the columns of variables (`?x`) and of blank nodes (`_:b`), `bound` those of them
-    that are never null.
+    that are never null. Those that are `keyed` are what a SERVICE was asked for: where the other
+    side of a join has none, there is nothing that it was asked for, and no match.
     """
 
     relation: Relation
@@ -51,6 +52,7 @@ class Solutions:
     keys: tuple[str, ...]
     extras: tuple[str, ...] = ()
     ranged: bool = False
+    keyed: frozenset[str] = frozenset()
 
     @property
     def own(self) -> tuple[str, ...]:
