@@ -11,6 +11,8 @@ from bestbefore.sealed import seal, unseal
 from bestbefore.storage import Storage
 
 ADVANCE_FILE = "advance.json"
+Advance = Mapping[str, Mapping[str, int]]
+"""The times that streams have come to, by their IRIs, for each query by its folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +21,11 @@ class Advances:
 
     storage: Storage
 
-    def begin(self, batch: int, latest: Mapping[str, int]) -> None:
-        """Note the times that streams have come to, by their IRIs, and the batch that it makes."""
-        self.storage.write(ADVANCE_FILE, seal({"batch": batch, "latest": dict(latest)}))
+    def begin(self, batch: int, latest: Advance) -> None:
+        """Note the times that streams have come to, and the batch that it makes."""
+        self.storage.write(ADVANCE_FILE, seal({"batch": batch, "latest": latest}))
 
-    def unfinished(self, batch: int) -> Mapping[str, int] | None:
+    def unfinished(self, batch: int) -> Advance | None:
         """The advance that was to follow the last committed batch, if one had begun."""
         content = self.storage.read(ADVANCE_FILE)
         if content is None:

@@ -17,7 +17,7 @@ from bestbefore.checkpoint.relied_on import (
     log_of,
 )
 from bestbefore.checkpoint.spark_log import fault_in, files_until
-from bestbefore.checkpoint.state import Commits, State
+from bestbefore.checkpoint.state import QUERIES, Commits, State
 from bestbefore.errors import DamagedState
 from bestbefore.job.job import Job, ServiceSettings
 from bestbefore.limits.ledger import ledger_name
@@ -62,11 +62,12 @@ class Damage:
 
 @dataclass(frozen=True)
 class RequestFile:
-    """Where the requests to a service are counted."""
+    """Where the requests to a service are counted; `query` is the folder of its query."""
 
     service: str
     storage: Storage
     name: str
+    query: str = ""
 
     @property
     def file(self) -> str:
@@ -74,10 +75,12 @@ class RequestFile:
         return f"{self.storage.root}/{self.name}"
 
 
-def request_files(job: Job, folder_of: Callable[[ServiceSettings], Storage]) -> list[RequestFile]:
+def request_files(
+    job: Job, folder_of: Callable[[ServiceSettings], Storage], query: str = ""
+) -> list[RequestFile]:
     """Where the requests to a job's services are counted, for those that have limits."""
     return [
-        RequestFile(one.name, folder_of(one), ledger_name(one.address))
+        RequestFile(one.name, folder_of(one), ledger_name(one.address), query)
         for one in job.services
         if one.limits.lasting
     ]
@@ -151,7 +154,8 @@ def _files(storage: Storage, state: State) -> Iterator[Damage]:
 
 
 def _mend_of(name: str, state: State) -> Mend:
-    match name.split("/"):
+    parts = name.split("/")
+    match parts[2:] if parts[0] == QUERIES else parts:
         case ["buffer", *_]:
             return Mend.SEGMENT
         case ["answered", *_]:
@@ -232,12 +236,17 @@ def _run(storage: Storage, state: State | None) -> Iterator[Damage]:
 
 def _under_way(storage: Storage, state: State) -> Iterator[Damage]:
     """What the batch under way has noted, which no commit knows of yet."""
-    for service, view in state.views.items():
-        own = StorageFolder(storage, f"services/{service}")
+    views = {
+        f"{query}services/{service}": view
+        for query, part in state.parts().items()
+        for service, view in part.views.items()
+    }
+    for folder, view in views.items():
+        own = StorageFolder(storage, folder)
         journal = Journal(own)
         for name in journal.names(state.batch + 1):
-            yield from _sealed(f"services/{service}/{name}", partial(journal.entry, name))
-        file = f"services/{service}/{LEDGER_FILE}"
+            yield from _sealed(f"{folder}/{name}", partial(journal.entry, name))
+        file = f"{folder}/{LEDGER_FILE}"
         try:
             written = Reservations(own).written
         except DamagedState as error:
@@ -256,7 +265,7 @@ def _requests(ledger: RequestFile, state: State) -> Iterator[Damage]:
     except DamagedState as error:
         yield Damage(ledger.file, _said(error), Mend.LIMITS)
         return
-    if written < state.view(ledger.service).limits:
+    if written < state.parts()[ledger.query].view(ledger.service).limits:
         what = "is missing" if content is None else "is older than the last commit"
         yield Damage(ledger.file, what, Mend.LIMITS)
 

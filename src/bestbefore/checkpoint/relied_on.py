@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from bestbefore.checkpoint.state import Commits, State, batch_name
+from bestbefore.checkpoint.state import QUERIES, Commits, State, batch_name, query_folder
 from bestbefore.storage import Storage
 
 SPARK = "spark"
@@ -33,6 +33,20 @@ def relying(storage: Storage, state: State, before: State) -> State:
 
 
 def _folders(state: State, known: Iterable[str]) -> list[str]:
+    """The folders that the states of all queries rely on."""
+    return [
+        f"{folder}{name}"
+        for folder, part in state.parts().items()
+        for name in _own_folders(part, _inside(folder, known))
+    ]
+
+
+def _inside(folder: str, names: Iterable[str]) -> list[str]:
+    """The names of what is in the folder of a query, without it."""
+    return [name.removeprefix(folder) for name in names if name.startswith(folder)]
+
+
+def _own_folders(state: State, known: Iterable[str]) -> list[str]:
     """The folders of segments, of the last answer, of views and of their journals."""
     names = [segment_folder(segment.name) for segment in state.segments]
     if state.answered:
@@ -92,11 +106,18 @@ def sweep(storage: Storage, kept: Sequence[State]) -> None:
         return
     needed = {name for state in kept for name in state.files}
     under_way = batch_name(kept[-1].batch + 1)
-    own = [f"services/{name}/{part}" for name in storage.names("services") for part in _OF_VIEW]
-    for folder in ("buffer", "answered", *own):
+    queries = ["", *(query_folder(name) for name in storage.names(QUERIES))]
+    for folder in (each for query in queries for each in _swept(storage, query)):
         for name in storage.names(folder):
             if name != under_way and f"{folder}/{name}" not in needed:
                 storage.delete(f"{folder}/{name}")
+
+
+def _swept(storage: Storage, query: str) -> list[str]:
+    """The folders of a query in which crashes leave litter."""
+    services = storage.names(f"{query}services")
+    own = [f"{query}services/{name}/{part}" for name in services for part in _OF_VIEW]
+    return [f"{query}buffer", f"{query}answered", *own]
 
 
 class History:
@@ -112,7 +133,8 @@ class History:
         Commits(self._storage).commit(state)
         needed = {*self.latest.files, *state.files}
         # A batch may have written elements that no window to come needs.
-        old = (*self._before.files, segment_folder(batch_name(state.batch)))
+        brought = segment_folder(batch_name(state.batch))
+        old = (*self._before.files, *(f"{folder}{brought}" for folder in state.parts()))
         gone = [name for name in old if name not in needed and not _is_sparks(name)]
         for name in gone:
             self._storage.delete(name)

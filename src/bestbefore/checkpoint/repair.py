@@ -9,7 +9,7 @@ from bestbefore.checkpoint.inspection import Damage, Mend, RequestFile, inspect
 from bestbefore.checkpoint.ledger import LEDGER_FILE, Reservations
 from bestbefore.checkpoint.ownership import write_run
 from bestbefore.checkpoint.relied_on import OFFSETS, SPARK_COMMITS, log_number, segment_folder
-from bestbefore.checkpoint.state import Commits, State
+from bestbefore.checkpoint.state import QUERIES, Commits, State, query_folder
 from bestbefore.errors import DamagedState
 from bestbefore.storage import Storage, StorageFolder
 
@@ -66,7 +66,7 @@ class _Mending:
             case Mend.FORGET | Mend.STRAY:
                 self.storage.delete(file)
             case Mend.LEDGER:
-                self._replace_ledger(_service_of(file), state)
+                self._replace_ledger(file, state)
             case Mend.LIMITS:
                 self._drop_limits(file, state)
             case _:
@@ -74,22 +74,23 @@ class _Mending:
 
     def _commit_without(self, damage: Damage, state: State) -> None:
         """Commit a state anew that does not rely on what is damaged."""
-        file = damage.file
+        query, file = _split(damage.file)
+        part = state.parts()[query]
         match damage.mend:
             case Mend.METADATA:
                 self._delete_log(file)
                 self.storage.write(file, json.dumps({"id": str(uuid.uuid4())}).encode())
             case Mend.SEGMENT:
-                left = (one for one in state.segments if segment_folder(one.name) != file)
-                state = replace(state, segments=tuple(left))
+                left = (one for one in part.segments if segment_folder(one.name) != file)
+                part = replace(part, segments=tuple(left))
             case Mend.ANSWERED:
-                state = replace(state, answered="")
+                part = replace(part, answered="")
             case Mend.VIEW:
-                file = f"services/{_service_of(file)}"
-                state = _without_view(state, _service_of(damage.file))
+                service = _service_of(file)
+                part, file = _without_view(part, service), f"services/{service}"
             case _:
                 raise DamagedState(f"{damage} and cannot be mended: {Mend.NOTHING.value}")
-        self._commit(state, without=file)
+        self._commit(state.with_part(query, part), without=f"{query}{file}")
 
     def _latest(self, *, without: Damage) -> State:
         """The last commit; one that is damaged itself is removed first."""
@@ -112,18 +113,22 @@ class _Mending:
         self.storage.delete(name)
         self.storage.delete(f"{folder}/.{file}.crc")
 
-    def _replace_ledger(self, service: str, state: State) -> None:
-        own = StorageFolder(self.storage, f"services/{service}")
+    def _replace_ledger(self, file: str, state: State) -> None:
+        query, name = _split(file)
+        service = _service_of(name)
+        own = StorageFolder(self.storage, f"{query}services/{service}")
         own.delete(LEDGER_FILE)
-        Reservations(own).replace_lost(written=state.view(service).ledger)
+        Reservations(own).replace_lost(written=state.parts()[query].view(service).ledger)
 
     def _drop_limits(self, file: str, state: State) -> None:
         """Let a ledger of requests begin anew, and the state expect no more of it."""
         for ledger in self.ledgers:
             if ledger.file == file:
                 ledger.storage.delete(ledger.name)
-                begun = replace(state.view(ledger.service), limits=0)
-                state = replace(state, views={**state.views, ledger.service: begun})
+                part = state.parts()[ledger.query]
+                begun = replace(part.view(ledger.service), limits=0)
+                part = replace(part, views={**part.views, ledger.service: begun})
+                state = state.with_part(ledger.query, part)
         self._commit(state)
 
     def _commit(self, state: State, *, without: str | None = None) -> None:
@@ -139,6 +144,14 @@ class _Mending:
 def _without_view(state: State, service: str) -> State:
     anew = replace(state.view(service), snapshot="", snapshot_batch=state.batch)
     return replace(state, views={**state.views, service: anew})
+
+
+def _split(file: str) -> tuple[str, str]:
+    """The folder of the query that a file is of, and its name in there."""
+    match file.split("/"):
+        case [queries, name, *inside] if queries == QUERIES:
+            return query_folder(name), "/".join(inside)
+    return "", file
 
 
 def _service_of(file: str) -> str:

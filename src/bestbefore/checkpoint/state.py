@@ -13,7 +13,8 @@ from bestbefore.spark.element_numbers import Anchor
 from bestbefore.spark.needed_elements import NeededElements
 from bestbefore.storage import Storage
 
-FORMAT = 7
+FORMAT = 8
+QUERIES = "queries"
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class ViewState:
     The snapshot is `unused` if no evaluation had begun when it was made.
     `saved` is the budget that is left for later and `price` what a refresh is worth; `started` was
     spent to fill the view. `ledger` and `limits` tell how often the ledgers of refreshes and of
-    requests had been written.
+    requests had been written. A view that queries share counts its own `steps`.
     """
 
     snapshot: str = ""
@@ -34,6 +35,7 @@ class ViewState:
     started: int = 0
     ledger: int = 0
     limits: int = 0
+    steps: int = 0
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,9 @@ class State:
     latest element, or of a later advance. `needed` is what the buffer keeps; `answered` names the
     rows of the last answer, which ISTREAM and DSTREAM compare with. `files` has the fingerprints of
     all files and folders that it relies on, `offsets` has Spark's own of its last batches by file,
-    `settings` what the job said that cannot change silently, `run` the id of the checkpoint.
+    `settings` what the job said that cannot change silently, `run` the id of the checkpoint. The
+    states of `others` are those of queries that run with this one, by the names of their folders;
+    it is all one transaction.
     """
 
     query: str
@@ -71,6 +75,7 @@ class State:
     files: Mapping[str, str] = field(default_factory=dict)
     offsets: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, str] = field(default_factory=dict)
+    others: Mapping[str, "State"] = field(default_factory=dict)
 
     @property
     def taken_in(self) -> tuple[int, int, int]:
@@ -91,6 +96,16 @@ class State:
         """The state of a service's view."""
         return self.views.get(service, ViewState())
 
+    def parts(self) -> dict[str, "State"]:
+        """The states of all queries, by the folders of their files: this one's has no name."""
+        return {"": self} | {query_folder(name): one for name, one in self.others.items()}
+
+    def with_part(self, folder: str, part: "State") -> "State":
+        """The state with another one for the query of a folder."""
+        if not folder:
+            return part
+        return replace(self, others={**self.others, folder.split("/")[1]: part})
+
 
 @dataclass(frozen=True, slots=True)
 class Commits:
@@ -98,15 +113,28 @@ class Commits:
 
     storage: Storage
 
-    def latest(self, job: Job) -> State:
+    def latest(self, job: Job, others: Mapping[str, Job] | None = None) -> State:
         """The state that a job goes on from: of its last committed batch, or a new one.
 
-        A state of another query, or one that has let go of what the job needs, is an error.
+        With `others` it runs together, by their folders. A state of another query, or one that has
+        let go of what a job needs, is an error.
         """
-        names = self.names()
+        together, names = others or {}, self.names()
         if not names:
-            return State(print_query(job.query), needed=job.needed_elements)
+            begun = {name: _begun(one) for name, one in together.items()}
+            return replace(_begun(job), others=begun)
         state = self.read(names[-1])
+        if together.keys() != state.others.keys():
+            raise StateError(
+                f"the checkpoint {self.storage.root} belongs to {1 + len(state.others)} queries "
+                f"that run together, and this run has {1 + len(together)}, or others: run the same "
+                "ones, or use another checkpoint.path"
+            )
+        found = {name: self._checked(one, state.others[name]) for name, one in together.items()}
+        return replace(self._checked(job, state), others=found)
+
+    def _checked(self, job: Job, state: State) -> State:
+        """The state of a job, if it is one."""
         if not _is_text_of(job.query, state.query):
             raise StateError(
                 f"the checkpoint {self.storage.root} belongs to another query: "
@@ -166,8 +194,17 @@ class Commits:
         return states
 
 
+def _begun(job: Job) -> State:
+    return State(print_query(job.query), needed=job.needed_elements)
+
+
+def query_folder(name: str) -> str:
+    """The folder of a query that runs with another, before the names of its files."""
+    return f"{QUERIES}/{name}/"
+
+
 def _read(fields: dict[str, Any]) -> State:
-    del fields["format"]
+    fields.pop("format", None)
     t0_ms = fields.pop("t0_ms")
     views = {name: ViewState(**view) for name, view in fields.pop("views").items()}
     kept = fields.pop("needed")["shapes"]
@@ -178,6 +215,7 @@ def _read(fields: dict[str, Any]) -> State:
             {iri: tuple((s, p, o) for s, p, o in shapes) for iri, shapes in kept.items()}
         ),
         reported=tuple(fields.pop("reported")),
+        others={name: _read(one) for name, one in fields.pop("others").items()},
         views=views,
         anchor=Anchor(**fields.pop("anchor")),
         **fields,

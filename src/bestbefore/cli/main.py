@@ -76,7 +76,13 @@ _CONF = Annotated[
 
 @app.command()
 def run(  # noqa: PLR0913 - one argument per option
-    job: _JOB,
+    jobs: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Job files; several run together and share streams, views and refreshes.",
+            metavar="JOB.toml…",
+        ),
+    ],
     *,
     follow: _FOLLOW = False,
     until_end: Annotated[
@@ -102,10 +108,10 @@ def run(  # noqa: PLR0913 - one argument per option
     master: _MASTER = None,
     conf: _CONF = None,
 ) -> None:
-    """Run a job; after a stop or a crash, the same command goes on where it stood."""
+    """Run jobs; after a stop or a crash, the same command goes on where it stood."""
     from bestbefore.cli.running import (  # noqa: PLC0415 - pyspark takes a second to import
         RunOptions,
-        run_job,
+        run_jobs,
     )
 
     options = RunOptions(
@@ -119,7 +125,7 @@ def run(  # noqa: PLR0913 - one argument per option
         master=master,
         conf=tuple(conf or ()),
     )
-    run_job(job, options)
+    run_jobs(jobs, options)
 
 
 @app.command()

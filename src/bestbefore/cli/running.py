@@ -2,6 +2,7 @@
 
 import signal
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Event
@@ -15,6 +16,8 @@ from bestbefore.cli.logs import log, set_up_log
 from bestbefore.cli.tally import Tally
 from bestbefore.engine import Engine, Quality, RunningQuery
 from bestbefore.engine.failures import told
+from bestbefore.engine.query_run import QueryRun
+from bestbefore.engine.sharing import check_together, shared_views
 from bestbefore.engine.sinks import check_output
 from bestbefore.errors import InputError, WorkError
 from bestbefore.job import load_job
@@ -51,35 +54,49 @@ class RunOptions:
     conf: tuple[str, ...] = ()
 
 
-def run_job(path: Path, options: RunOptions) -> None:
-    """Run a job until its stream ends, or to follow it until Ctrl-C."""
+def run_jobs(paths: Sequence[Path], options: RunOptions) -> None:
+    """Run jobs together until their streams end, or to follow them until Ctrl-C."""
     set_up_log(options.log_format, options.log_level)
     master, settings = read_spark_options(options)
-    job = with_mode(load_job(path), options)
-    set_up_log(options.log_format, options.log_level, query=job.query.name)
-    check_input(job, path)
-    check_output(job)
-    for service in job.services:
-        means = f"{service.policy.name}, {service.budget} refreshes per evaluation"
-        log.info("%s", means, extra={"service": service.name})
-        _notice_intervals(service)
-    spark = start_spark(job, master, settings)
+    jobs = [with_mode(load_job(path), options) for path in paths]
+    name = jobs[0].query.name if len(jobs) == 1 else None
+    set_up_log(options.log_format, options.log_level, query=name)
+    for job, path in zip(jobs, paths, strict=True):
+        check_input(job, path)
+        check_output(job)
+    check_together(jobs)
+    _notice_services(jobs)
+    spark = start_spark(jobs[0], master, settings)
     tally = Tally()
 
     def heard(record: Quality) -> None:
         tally.add(record)
         if not options.quiet:
-            _show(record)
+            _show(record, several=len(jobs) > 1)
 
     try:
-        running = Engine(spark).start(job, on_quality=heard, overwrite=options.overwrite)
+        running = Engine(spark).start(*jobs, on_quality=heard, overwrite=options.overwrite)
         wait_for(running)
         summarise(running, tally)
         spark.stop()
     except (Py4JError, PySparkException, OSError) as error:
-        raise told(error, job) from None
+        raise told(error, jobs[0]) from None
     if options.strict and tally.troubles:
         raise WorkError(f"--strict: {'; '.join(tally.troubles)}")
+
+
+def _notice_services(jobs: Sequence[Job]) -> None:
+    """Say how each view is maintained, and whose it is where queries share it."""
+    for view in shared_views(jobs):
+        service = view.settings
+        means = f"{service.policy.name}, {service.budget} refreshes per evaluation"
+        if view.shared:
+            queries = ", ".join(f"<{jobs[query].query.name}>" for query, _ in view.members)
+            means += f", one view for {queries}"
+        elif (shared := jobs[view.owner].shared_budget) is not None:
+            means = f"{service.policy.name}, its part of {shared} refreshes per evaluation"
+        log.info("%s", means, extra={"service": service.name})
+        _notice_intervals(service)
 
 
 def with_mode(job: Job, options: RunOptions) -> Job:
@@ -177,7 +194,7 @@ def _spark_log(job: Job) -> Path:
     return Path(folder) / "spark.log"
 
 
-def _show(record: Quality) -> None:
+def _show(record: Quality, *, several: bool) -> None:
     fresh = record.estimated_freshness
     quality = "no rows" if fresh is None else f"≈{fresh:.0%} fresh"
     line = (
@@ -191,7 +208,8 @@ def _show(record: Quality) -> None:
         "empty windows skipped": record.skipped_empty,
     }
     line += "".join(f", {count} {what}" for what, count in dropped.items() if count)
-    about = {"batch": record.batch, "evaluation": record.evaluation}
+    about: dict[str, object] = {"batch": record.batch, "evaluation": record.evaluation}
+    about |= {"query": record.query} if several else {}
     if record.service_status == "ok":
         log.info("%s", line, extra=about)
     else:
@@ -200,20 +218,29 @@ def _show(record: Quality) -> None:
 
 def summarise(running: RunningQuery, tally: Tally) -> None:
     """Say what came of this run and of all with this checkpoint, what went wrong, what is open."""
-    state, job = running.state, running.processor.job
     log.info("%s", tally)
     if tally.troubles:
         log.warning("what went wrong: %s", "; ".join(tally.troubles))
+    runs = running.processor.runs
+    for run in runs:
+        _summarise_query(run, {"query": run.job.query.name} if len(runs) > 1 else {})
+
+
+def _summarise_query(run: QueryRun, about: dict[str, str]) -> None:
+    state, job = run.state, run.job
     log.info(
         f"{state.evaluations} evaluations of {state.elements} elements in all; "
         f"{state.refreshes} refreshes in {state.requests} requests; {state.late} late, "
-        f"{state.quarantined} quarantined"
+        f"{state.quarantined} quarantined",
+        extra=about,
     )
     if state.quarantined:
-        log.warning("quarantine: %s/quarantine", job.checkpoint)
+        log.warning("quarantine: %s/quarantine", run.storage.root, extra=about)
     if job.sink.path and job.sink.format != "stdout":
-        log.info("answers: %s, quality: %s", job.sink.path, job.sink.quality)
+        paths = (job.sink.path, job.sink.quality)
+        log.info("answers: %s, quality: %s", *paths, extra=about)
     if state.segments and state.latest_ms is not None:
         at = format_instant(state.latest_ms)
         what = "elements at" if job.counts_elements else "windows that close at"
-        log.info("open: %s %s or later wait for later elements; --until-end closes them", what, at)
+        told = "open: %s %s or later wait for later elements; --until-end closes them"
+        log.info(told, what, at, extra=about)

@@ -21,7 +21,7 @@ from bestbefore.engine.maintaining import QueryNeeds
 from bestbefore.engine.quality import Answer, Quality, quality_of
 from bestbefore.engine.repeats import Repeats
 from bestbefore.engine.schedule import opening
-from bestbefore.engine.served_view import ServedView
+from bestbefore.engine.served_view import ServedView, ViewBatch
 from bestbefore.engine.sinks import LineSink, Sink
 from bestbefore.job import Job
 from bestbefore.maintenance import EventClock, Outcome, event_clock
@@ -101,11 +101,19 @@ class Answering:
         return operator_of(self.job.query) is not OutputOperator.RSTREAM
 
     def prepare(
-        self, spark: SparkSession, buffer: Buffer, due: Due, *, state: State, few: bool
+        self,
+        spark: SparkSession,
+        buffer: Buffer,
+        due: Due,
+        *,
+        state: State,
+        few: bool,
+        begin: Callable[[ServedView], ViewBatch],
     ) -> "Prepared":
         """Run job A for what is due: what the services are asked for by which evaluations.
 
         With `few` elements one task goes through them. The session knows those that are numbered.
+        `begin` begins to maintain a view, or finds it begun.
         """
         clock = self._event_clock(due)
         compiled = self._compiled(spark, due.instants, few=few)
@@ -118,7 +126,7 @@ class Answering:
         try:
             if statistics is None:
                 statistics = self._statistics(views, buffer, bind, few=few)
-            needs, told = self._needs(statistics, due, state, compiled, clock=clock)
+            needs, told = self._needs(statistics, due, compiled, begin, clock=clock)
         except BaseException:
             views.close()
             raise
@@ -267,8 +275,8 @@ class Answering:
         self,
         collected: pa.Table,
         due: Due,
-        state: State,
         compiled: CompiledQuery,
+        begin: Callable[[ServedView], ViewBatch],
         *,
         clock: EventClock,
     ) -> tuple[QueryNeeds, list[pa.Table | None]]:
@@ -283,7 +291,7 @@ class Answering:
             due.timeline,
             found=statistics.reported,
         )
-        views = [served.begin(state.batch, state.view(served.job.name)) for served in self.served]
+        views = [begin(served) for served in self.served]
         askings = [
             Asking(clause, served.view, due.timeline, table)
             for clause, served, table in zip(

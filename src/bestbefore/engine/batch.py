@@ -1,73 +1,57 @@
 """One micro-batch: a transaction from the elements that came to the answers that became due.
 
 Spark runs one job that makes the elements durable, job A over the windows, and job B that joins and
-writes, however many windows are due. Nothing is final before the state is committed; a batch that
-is repeated overwrites what it wrote before, and a committed batch is not repeated.
+writes, for each query, however many windows are due. Nothing is final before the state is
+committed; a batch that is repeated overwrites what it wrote before, and a committed batch is not
+repeated.
 """
 
-import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
-from bestbefore.checkpoint.advances import Advances
+from bestbefore.checkpoint.advances import Advance, Advances
 from bestbefore.checkpoint.relied_on import History
-from bestbefore.checkpoint.state import State, batch_name
-from bestbefore.engine.alerts import AlertListener
+from bestbefore.checkpoint.state import State
 from bestbefore.engine.answering import Answering
-from bestbefore.engine.maintaining import QueryNeeds, maintain_all
+from bestbefore.engine.maintaining import maintain_all
 from bestbefore.engine.quality import Quality
-from bestbefore.engine.recording import Recorder
-from bestbefore.engine.schedule import (
-    advanced,
-    due_evaluations,
-    end_of,
-    is_worth,
-    opening,
-    watermark_of,
-    with_intake,
-)
+from bestbefore.engine.query_run import QueryRun, Staged
+from bestbefore.engine.served_view import ServedView, ViewBatch
 from bestbefore.job import Job
-from bestbefore.spark.buffer import Buffer, Elements, Intake, Limits
-from bestbefore.spark.session import FEW_ROWS, settings_of
 from bestbefore.storage import Storage
-from bestbefore.time import Clock, monotonic_s
-from bestbefore.windows import Due
+from bestbefore.time import monotonic_s
 
-QualityListener = Callable[[Quality], None]
 _BATCHES_TOLD = 100
-_LOG = logging.getLogger("bestbefore.engine")
 
 
 @dataclass
 class BatchProcessor:
-    """What turns batches, and advances between them, into committed states.
+    """What turns batches, and advances between them, into committed states of one query or more.
 
-    `spark` is the session in which answers are made, `found` the state to go on from. `heard`
-    tells when a stream last brought an element, by its IRI; `told` has the quality records of the
-    latest batches, by Spark's numbers. A `recorder` writes down what evaluations see and get.
+    `told` has the quality records of the latest batches, by Spark's numbers.
     """
 
-    job: Job
-    spark: SparkSession
+    runs: Sequence[QueryRun]
     storage: Storage
-    quality_storage: Storage | None
-    answering: Answering
-    on_quality: QualityListener
-    on_alert: AlertListener
-    clock: Clock
-    found: State
-    recorder: Recorder | None = None
-    heard: dict[str, int] = field(default_factory=dict)
     told: dict[int, list[Quality]] = field(default_factory=dict)
-    _at_hand: dict[str, Elements] = field(default_factory=dict)
-    _settings: dict[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._history = History(self.storage, self.found)
-        if self.recorder is not None:
-            self.recorder.begin(self.answering.served[0].view)
+        first, *others = self.runs
+        states = {_name(run): run.state for run in others}
+        self._history = History(self.storage, replace(first.state, others=states))
+
+    @property
+    def job(self) -> Job:
+        """The job of the first query."""
+        return self.runs[0].job
+
+    @property
+    def answering(self) -> Answering:
+        """What the first query answers with."""
+        return self.runs[0].answering
 
     @property
     def state(self) -> State:
@@ -78,22 +62,21 @@ class BatchProcessor:
         """Take in, find what is due, answer it, commit; a committed batch is not repeated."""
         if number <= self.state.source_batch:
             return
-        started = monotonic_s()
-        own = self.state.batch + 1
-        buffer, intake = self._take_in(batch, own)
-        state = replace(self.state, source_batch=number)
-        state = with_intake(self.job, state, own, buffer.segments, intake)
-        self.told[number] = self._answer(state, buffer, started=started)
+        started_s, own = monotonic_s(), self.state.batch + 1
+        with ExitStack() as kept:
+            if len(self.runs) > 1:
+                # Each looks at it; its source is read once.
+                kept.callback(batch.persist().unpersist)
+            staged = [run.take_in(batch, own, number) for run in self.runs]
+        self.told[number] = self._answer(staged, started_s=started_s)
         self.told.pop(number - _BATCHES_TOLD, None)
-        self.heard |= dict.fromkeys(intake.latest_of, self.clock())
 
-    def advance(self, latest: Mapping[str, int]) -> None:
-        """Let streams have come to later times, by their IRIs: a transaction without elements."""
-        started = monotonic_s()
-        number = self.state.batch + 1
+    def advance(self, latest: Advance) -> None:
+        """Let streams have come to later times: a transaction without elements."""
+        started_s, number = monotonic_s(), self.state.batch + 1
         Advances(self.storage).begin(number, latest)
-        state = replace(advanced(self.state, latest), batch=number)
-        self._answer(state, self._buffer(state), started=started)
+        staged = [run.advance(latest.get(run.folder, {}), number) for run in self.runs]
+        self._answer(staged, started_s=started_s)
 
     def resume(self) -> None:
         """Finish the advance in which an earlier run ended, if it did."""
@@ -102,130 +85,87 @@ class BatchProcessor:
 
     def end(self) -> None:
         """Answer the windows that still hold elements, as if all streams had ended."""
-        if (end_ms := end_of(self.job, self.state)) is not None:
-            self.advance({stream.iri: end_ms for stream in self.job.streams})
+        self._advance_if_any(lambda run: run.end())
 
-    def silent(self, pause_ms: int) -> dict[str, int]:
-        """How far the streams have come that brought nothing for so long, if that makes any due."""
-        now = self.clock()
-        silent = {
-            stream.iri: now - pause_ms
-            for stream in self.job.streams
-            if now - self.heard.setdefault(stream.iri, now) >= pause_ms
-        }
-        return silent if is_worth(self.job, self.state, advanced(self.state, silent)) else {}
+    def silent(self, pause_ms: int) -> Advance:
+        """How far streams have come that brought nothing for so long, where that is worth it."""
+        found = {run.folder: run.silent(pause_ms) for run in self.runs}
+        return {folder: latest for folder, latest in found.items() if latest}
 
-    def _answer(self, state: State, buffer: Buffer, *, started: float) -> list[Quality]:
-        """Answer what is due in a state, and commit it; return the quality of the answers."""
-        few = buffer.elements < FEW_ROWS
-        self._set_up(self.spark, "answers", buffer.elements)
-        due, state = due_evaluations(self.job, state, lambda: buffer.read(self.spark, few=few))
-        records = list[Quality]()
-        if due is not None:
-            state = self._begun(state, due)
-            prepared = self.answering.prepare(self.spark, buffer, due, state=state, few=few)
-            maintain_all([prepared.needs])
-            records = self.answering.answer(prepared, started_s=started)
-            if self.recorder is not None:
-                view, (outcomes, *_) = self.answering.served[0].view, prepared.needs.outcomes()
-                self.recorder.record(self.spark, buffer, due, view=view, outcomes=outcomes)
-            state = self._settled(state, due, records, prepared.needs)
-            seconds = monotonic_s() - started
-            records = _completed(records, state, due, seconds=seconds, live=self.job.is_live)
-            state = replace(state, reported=state.taken_in) if records else state
-        self._commit(state, records)
-        return records
+    def _advance_if_any(self, latest_of: Callable[[QueryRun], dict[str, int]]) -> None:
+        found = {run.folder: latest_of(run) for run in self.runs}
+        if any(found.values()):
+            self.advance(found)
 
-    def _set_up(self, spark: SparkSession, role: str, rows: int) -> None:
-        """Set up the session that takes in, or the one that answers, for so many rows."""
-        for key, value in settings_of(spark, rows=rows).items():
-            if self._settings.get((role, key)) != value:
-                spark.conf.set(key, value)
-                self._settings[role, key] = value
+    def _answer(self, staged: Sequence[Staged], *, started_s: float) -> list[Quality]:
+        """Answer what is due in all queries, and commit; return the quality of the answers."""
+        begun = dict[int, ViewBatch]()
 
-    def _take_in(self, batch: DataFrame, number: int) -> tuple[Buffer, Intake]:
-        """Make the batch's elements durable; what cannot be read is quarantined."""
-        # A batch is likely to be as large as the one before.
-        expected = self.state.segments[-1].brought if self.state.segments else 0
-        self._set_up(batch.sparkSession, "intake", expected)
-        streams = self.job.streams
-        limits = Limits(
-            watermark_ms=watermark_of(self.job, self.state),
-            horizon_ms=self.clock() + self.job.clock_skew_ms,
-            streams=tuple(stream.iri for stream in streams),
-            needed=self.state.needed,
-            opening_ms=opening(self.job, self.state),
-            arrival=tuple(stream.iri for stream in streams if stream.time == "arrival"),
-        )
-        return self._buffer(self.state).add(batch, batch_name(number), limits, expected=expected)
+        def begin(served: ServedView) -> ViewBatch:
+            if id(served) not in begun:
+                state = staged[self._owner(served)].state
+                begun[id(served)] = served.begin(state.batch, state.view(served.job.name))
+            return begun[id(served)]
 
-    def _buffer(self, state: State) -> Buffer:
-        return Buffer(self.storage, state.segments, self._at_hand)
+        runs = list(zip(self.runs, staged, strict=True))
+        with ExitStack() as opened:
+            ready = list[Staged]()
+            for run, one in runs:
+                ready.append(run.prepare(one, begin))
+                if (prepared := ready[-1].prepared) is not None:
+                    opened.callback(prepared.views.close)
+            maintain_all([one.prepared.needs for one in ready if one.prepared is not None])
+            done = [
+                run.answer(one, started_s=started_s)
+                for run, one in zip(self.runs, ready, strict=True)
+            ]
+        states = self._settled([state for state, _ in done], list(begun.values()))
+        records = [records for _, records in done]
+        self._commit(states, records)
+        return [record for of_query in records for record in of_query]
 
-    def _begun(self, state: State, due: Due) -> State:
-        """The state once there is an evaluation: the age of what was loaded counts from then."""
-        if state.begun_ms is not None:
-            return state
-        begun_ms = due.timeline.at(due.first)
-        for served in self.answering.served:
-            served.view.begin(begun_ms)
-        return replace(state, begun_ms=begun_ms)
-
-    def _settled(self, state: State, due: Due, records: list[Quality], needs: QueryNeeds) -> State:
-        """The state after the answers: what is no longer needed is let go."""
-        state = replace(state, next_evaluation=due.last + 1)
-        opening_ms = opening(self.job, state)
-        assert opening_ms is not None  # noqa: S101 - there was an evaluation
-        buffer = self._buffer(state).without_before(opening_ms)
-        views = {
-            served.job.name: served.settle(state.batch, maintained)
-            for served, maintained in zip(self.answering.served, needs.views, strict=True)
-        }
-        keeps = self.answering.compares and records
-        return replace(
-            state,
-            segments=buffer.segments,
-            views=views,
-            answered=batch_name(state.batch) if keeps else state.answered,
-            requests=state.requests + sum(record.requests for record in records),
-            refreshes=state.refreshes + sum(record.refreshed for record in records),
+    def _owner(self, served: ServedView) -> int:
+        """The number of the query that keeps a view: the first of those that have it."""
+        return next(
+            number
+            for number, run in enumerate(self.runs)
+            if any(served is own for own in run.answering.served)
         )
 
-    def _commit(self, state: State, records: list[Quality]) -> None:
+    def _settled(self, states: list[State], begun: Sequence[ViewBatch]) -> list[State]:
+        """The states with those of the views that were maintained."""
+        for maintained in begun:
+            served = maintained.served
+            owner = self._owner(served)
+            settled = served.settle(states[owner].batch, maintained)
+            views = {**states[owner].views, served.job.name: settled}
+            states[owner] = replace(states[owner], views=views)
+        return states
+
+    def _commit(self, states: Sequence[State], records: Sequence[list[Quality]]) -> None:
         """Write the quality records and the state, let go of what it left behind, and tell."""
-        if self.quality_storage is not None and records:
-            lines = "".join(record.to_json() + "\n" for record in records)
-            self.quality_storage.write(f"{batch_name(state.batch)}.jsonl", lines.encode())
-        for name in self._history.commit(state):
-            self._at_hand.pop(name.removeprefix("buffer/"), None)
-        for served in self.answering.served:
-            served.committed(state.next_evaluation)
-        for record in records:
-            self.on_quality(record)
-            for alert in record.alerts:
-                about = {"batch": record.batch, "evaluation": record.evaluation}
-                _LOG.warning("%s", alert, extra=about)
-                self.on_alert(record.evaluation, alert)
+        for run, state, of_query in zip(self.runs, states, records, strict=True):
+            run.write_quality(state, of_query)
+        others = {_name(run): state for run, state in zip(self.runs[1:], states[1:], strict=True)}
+        gone = self._history.commit(replace(states[0], others=others))
+        committed = self.state.parts()
+        for run in self.runs:
+            run.state = committed[run.folder]
+            for name in gone:
+                run.at_hand.pop(name.removeprefix(f"{run.folder}buffer/"), None)
+        following = {run.folder: run.state.next_evaluation for run in self.runs}
+        for served, run in self._views():
+            steps = run.state.view(served.job.name).steps
+            served.committed(steps if served.shared else following[run.folder])
+        for run, of_query in zip(self.runs, records, strict=True):
+            run.tell(of_query)
+
+    def _views(self) -> list[tuple[ServedView, QueryRun]]:
+        """Every view once, with the query that keeps it."""
+        found = {id(view): (view, run) for run in reversed(self.runs)
+                 for view in run.answering.served}  # fmt: skip
+        return list(found.values())
 
 
-def _completed(
-    records: list[Quality], state: State, due: Due, *, seconds: float, live: bool
-) -> list[Quality]:
-    """The records with what their batch has in common; the first tells what the stream brought."""
-    counts = zip(state.taken_in, state.reported, strict=True)
-    elements, late, quarantined = (total - told for total, told in counts)
-    shared = [
-        replace(
-            record,
-            batch=state.batch,
-            batch_evaluations=len(records),
-            batch_s=round(seconds, 4),
-            latency_ms=record.answered_ms - record.at if live else None,
-        )
-        for record in records
-    ]
-    skipped = due.skipped(len(records))
-    return [
-        replace(first, elements=elements, late=late, quarantined=quarantined, skipped_empty=skipped)
-        for first in shared[:1]
-    ] + shared[1:]
+def _name(run: QueryRun) -> str:
+    return run.folder.split("/")[1]

@@ -1,35 +1,34 @@
 """The engine: it starts a job on Spark and hands out a handle to the running query."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import reduce
 from tempfile import TemporaryDirectory
-from threading import Lock
-from typing import Self
 
-from py4j.protocol import Py4JError, Py4JNetworkError
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.checkpoint.ownership import claim, lock_checkpoint, owner_of
 from bestbefore.checkpoint.relied_on import sweep
 from bestbefore.checkpoint.state import Commits, State
 from bestbefore.engine.alerts import AlertListener
 from bestbefore.engine.answering import Answering
-from bestbefore.engine.batch import BatchProcessor, QualityListener
+from bestbefore.engine.batch import BatchProcessor
 from bestbefore.engine.failures import told
-from bestbefore.engine.found_state import Found, find_state, ledger_folder
+from bestbefore.engine.found_state import Found, find_states, ledger_folder
 from bestbefore.engine.heartbeat import start_heartbeat
-from bestbefore.engine.progress import OnProgress, listen
+from bestbefore.engine.query_run import QualityListener, QueryRun
 from bestbefore.engine.recording import Recorder
+from bestbefore.engine.running_query import Batches, RunningQuery
 from bestbefore.engine.served_view import ServedView, open_served
+from bestbefore.engine.sharing import check_together, folders_of, shared_views, streams_of
 from bestbefore.engine.sinks import Sink, check_output, output_folders, sink_of
 from bestbefore.engine.view_start import service_pattern
-from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
-from bestbefore.job.job import UNTIL_END, Job, ServiceSettings, StreamSettings
+from bestbefore.errors import InputError, nearest
+from bestbefore.job.job import Job, ServiceSettings, StreamSettings
 from bestbefore.limits import Ledgers, RequestLedger
 from bestbefore.service import Service
 from bestbefore.service.kinds import open_service
@@ -40,160 +39,19 @@ from bestbefore.spark.inbox import Inbox
 from bestbefore.spark.jobs import Planner
 from bestbefore.spark.session import is_local, session_like
 from bestbefore.spark.static_graphs import StaticTables, read_graphs
-from bestbefore.storage import LocalStorage, Storage
-from bestbefore.time import Clock, monotonic_s, parse_duration_ms, wall_clock_ms
+from bestbefore.storage import LocalStorage, Storage, StorageFolder
+from bestbefore.time import Clock, parse_duration_ms, wall_clock_ms
 
-_STEP_S = 0.25
 _LEDGERS = Ledgers()
 
 
-@dataclass
-class RunningQuery:
-    """A query that runs until its stream ends, it is stopped, or it fails.
+@dataclass(frozen=True)
+class _Options:
+    """Who hears of what a run does."""
 
-    As a context manager it is stopped at the end of the block. What the engine opened for it is
-    closed when it ends; services that the caller handed over stay open.
-    """
-
-    query: StreamingQuery
-    batches: "_Batches"
-    spark: SparkSession
-    _failure_told: bool = False
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        """Wait for the end; False if it still runs after `timeout_s`. A failure is raised.
-
-        The last windows of a run until the end are answered here.
-        """
-        deadline = None if timeout_s is None else monotonic_s() + timeout_s
-        try:
-            # In short steps, because a wait inside the JVM hears of no signal.
-            while not self.query.awaitTermination(_STEP_S):  # type: ignore[arg-type]
-                self._check_streams()
-                if deadline is not None and monotonic_s() >= deadline:
-                    return False
-            self.batches.end()
-        except (PySparkException, BestbeforeError, Py4JError, ConnectionError) as error:
-            self.batches.opened.close()
-            raise self._failure(error) from None
-        self.batches.opened.close()
-        return True
-
-    def _check_streams(self) -> None:
-        """Stop if the folder of a stream is gone, for more of which Spark would wait in silence."""
-        try:
-            for stream in self.processor.job.streams:
-                if stream.source is not None:
-                    stream.source.check()
-        except InputError as error:
-            self.stop()
-            raise WorkError(f"{error}; put it back, and the same command goes on") from None
-
-    def on_progress(self, tell: OnProgress) -> None:
-        """Tell of every micro-batch: Spark's progress, and the figures of the answers it gave.
-
-        What is answered between two batches, by a heartbeat or at the end of a finite run, is no
-        micro-batch of Spark's; `on_quality` hears of it.
-        """
-        listen(self.spark, str(self.query.runId), records=lambda: self.processor.told, tell=tell)
-
-    def stop(self) -> None:
-        """Stop at the end of the batch that runs, if any."""
-        self.batches.finish()
-        # Where the JVM has ended, so has the query.
-        with suppress(Py4JNetworkError, ConnectionError):
-            self.query.stop()
-        self.batches.opened.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Stop; a failure that nobody has heard of yet is raised."""
-        failure: BaseException | None = None
-        if not self._failure_told:
-            try:
-                failure = self.query.exception() or self.batches.failure
-            except (Py4JNetworkError, ConnectionError) as error:
-                failure = error
-        self.stop()
-        if failure is not None and kind is None:
-            raise self._failure(failure) from None
-
-    @property
-    def processor(self) -> BatchProcessor:
-        """What turns the batches into answers."""
-        return self.batches.processor
-
-    @property
-    def state(self) -> State:
-        """The state of the last committed batch."""
-        return self.processor.state
-
-    def _failure(self, error: BaseException) -> BestbeforeError:
-        self._failure_told = True
-        return told(self.batches.failure or error, self.processor.job)
-
-
-@dataclass
-class _Batches:
-    """The batches of one run, one at a time, until one fails or no more are wanted.
-
-    `opened` closes what was opened for them.
-    """
-
-    processor: BatchProcessor
-    opened: ExitStack
-    failure: BaseException | None = None
-    _running: Lock = field(default_factory=Lock)
-    _finished: bool = False
-
-    def __call__(self, batch: DataFrame, number: int) -> None:
-        with self._running:
-            if self._finished or self.failure is not None:
-                # Not processed, hence not to be committed: the next run gets it again.
-                raise WorkError("the query was stopped")
-            with self._noted(f"batch {number}"):
-                self.processor(batch, number)
-
-    def beat(self, pause_ms: int, *, is_waiting: Callable[[], bool]) -> None:
-        """Let silent streams go on with the clock, if that is worth it and no batch is on its way.
-
-        A stream that brought nothing for `pause_ms` is taken to have nothing older than that.
-        """
-        with self._running:
-            if self._finished or self.failure is not None:
-                return
-            with self._noted("the heartbeat"):
-                if (latest := self.processor.silent(pause_ms)) and is_waiting():
-                    self.processor.advance(latest)
-
-    def end(self) -> None:
-        """After the last batch: raise what a heartbeat met, or let a finite run's streams end."""
-        with self._running:
-            if self.failure is not None:
-                raise WorkError("the query stopped") from self.failure
-            if self.processor.job.trigger == UNTIL_END and not self._finished:
-                self._finished = True
-                with self._noted("the end of the stream"):
-                    self.processor.end()
-
-    @contextmanager
-    def _noted(self, what: str) -> Iterator[None]:
-        """Keep a failure for whoever waits for the query, and close what was opened."""
-        try:
-            yield
-        except BaseException as error:
-            self.failure = error
-            self.opened.close()
-            # Spark only hears of an Exception; anything else would leave it waiting.
-            raise WorkError(f"{what} failed") from error
-
-    def finish(self) -> None:
-        """Let the batch that runs come to its end, and no other begin."""
-        self._finished = True
-        with self._running:
-            pass
+    on_quality: QualityListener | None
+    on_alert: AlertListener | None
+    recorder: Recorder | None
 
 
 @dataclass(frozen=True)
@@ -211,7 +69,7 @@ class Engine:
     def start(  # noqa: PLR0913 - all but the job may be left out
         self,
         job: Job,
-        *,
+        *others: Job,
         streams: Mapping[str, DataFrame] | None = None,
         services: Mapping[str, Service] | None = None,
         sink: Sink | None = None,
@@ -222,54 +80,37 @@ class Engine:
     ) -> RunningQuery:
         """Start a job, or go on with it where its checkpoint stands.
 
-        Answers of another run are in its way, unless it may `overwrite` them.
+        Queries that start together read a stream once, share the views of services that they ask
+        for the same, and are one transaction. Answers of another run are in the way, unless it may
+        `overwrite` them. A `sink` is that of the first.
         """
-        check_output(job, sink_given=sink is not None)
-        _check_names("service", services or {}, [service.name for service in job.services])
-        _check_names("stream", streams or {}, [stream.name for stream in job.streams])
-        rows = self._intake(job, streams or {})
-        answers = sink or sink_of(job.sink, self.spark)
+        jobs, options = (job, *others), _Options(on_quality, on_alert, recorder)
+        check_together(jobs)
+        sinks = [sink, *(None for _ in others)]
+        for one, given in zip(jobs, sinks, strict=True):
+            check_output(one, sink_given=given is not None)
+        names = [service.name for one in jobs for service in one.services]
+        _check_names("service", services or {}, names)
+        _check_names("stream", streams or {}, [one.name for each in jobs for one in each.streams])
+        rows = self._intake(streams_of(jobs), streams or {})
         storage = storage_at(self.spark, job.checkpoint)
         opened = ExitStack()
         try:
             opened.enter_context(lock_checkpoint(job.checkpoint))
-            found = find_state(self.spark, job, storage)
-            folders = output_folders(job, sink_given=sink is not None)
-            owner = owner_of(storage, job.query.name)
-            claim(
-                {where: storage_at(self.spark, path) for where, path in folders.items()},
-                owner,
-                begun=found.state.batch >= 0,
-                overwrite=overwrite,
-            )
+            folders = folders_of(jobs)
+            found = find_states(self.spark, jobs, folders, storage)
+            run = self._claim(jobs, sinks, storage, found, overwrite=overwrite)
             sweep(storage, Commits(storage).kept())
-            served = self._served(job, storage, found, services or {}, opened=opened)
-            processor = BatchProcessor(
-                job=job,
-                spark=session_like(self.spark),
-                storage=storage,
-                quality_storage=self._quality_storage(job),
-                answering=Answering(
-                    job,
-                    served,
-                    answers,
-                    self.clock,
-                    folder=f"{storage.root}/answered",
-                    planner=Planner(self._inbox(job, opened), job.plan),
-                    static=_static(job),
-                ),
-                on_quality=on_quality or (lambda _: None),
-                on_alert=on_alert or (lambda _, __: None),
-                clock=self.clock,
-                found=replace(
-                    found.state,
-                    views={view.job.name: view.opened for view in served},
-                    run=owner.run,
-                ),
-                recorder=recorder,
-            )
+            served = self._served(jobs, folders, storage, found, services or {}, opened=opened)
+            runs = [
+                self._query_run(one, given, views, replace(state.state, run=run), storage, folder,
+                                options=options, opened=opened)
+                for one, given, views, state, folder in zip(
+                    jobs, sinks, served, found, folders, strict=True)
+            ]  # fmt: skip
+            processor = BatchProcessor(runs, storage)
             _resume(processor)
-            return self._run(job, rows, _Batches(processor, opened))
+            return self._run(job, rows, Batches(processor, opened))
         except (PySparkException, Py4JError, OSError) as error:
             opened.close()
             raise told(error, job) from None
@@ -277,33 +118,107 @@ class Engine:
             opened.close()
             raise
 
-    def _served(
+    def _claim(
+        self,
+        jobs: Sequence[Job],
+        sinks: Sequence[Sink | None],
+        storage: Storage,
+        found: Sequence[Found],
+        *,
+        overwrite: bool,
+    ) -> str:
+        """Make the folders of the answers this run's; return its id."""
+        for job, sink, state in zip(jobs, sinks, found, strict=True):
+            folders = output_folders(job, sink_given=sink is not None)
+            owner = owner_of(storage, job.query.name)
+            claim(
+                {where: storage_at(self.spark, path) for where, path in folders.items()},
+                owner,
+                begun=state.state.batch >= 0,
+                overwrite=overwrite,
+            )
+        return owner.run
+
+    def _query_run(  # noqa: PLR0913 - what makes up a query
         self,
         job: Job,
+        sink: Sink | None,
+        served: tuple[ServedView, ...],
+        state: State,
         storage: Storage,
-        found: Found,
+        folder: str,
+        *,
+        options: "_Options",
+        opened: ExitStack,
+    ) -> QueryRun:
+        """A query with what it answers from, as the last committed batch left it."""
+        own = _inside(storage, folder)
+        views = {view.job.name: view.opened for view in served if view.owner == folder}
+        return QueryRun(
+            job=job,
+            spark=session_like(self.spark),
+            storage=own,
+            quality_storage=self._quality_storage(job),
+            answering=Answering(
+                job,
+                served,
+                sink or sink_of(job.sink, self.spark),
+                self.clock,
+                folder=f"{own.root}/answered",
+                planner=Planner(self._inbox(job, opened), job.plan),
+                static=_static(job),
+            ),
+            on_quality=options.on_quality or (lambda _: None),
+            on_alert=options.on_alert or (lambda _, __: None),
+            clock=self.clock,
+            state=replace(state, views=views),
+            folder=folder,
+            recorder=options.recorder,
+        )
+
+    def _served(
+        self,
+        jobs: Sequence[Job],
+        folders: Sequence[str],
+        storage: Storage,
+        found: Sequence[Found],
         given: Mapping[str, Service],
         *,
         opened: ExitStack,
-    ) -> tuple[ServedView, ...]:
-        """The services with their views, as the last committed batch left them.
+    ) -> list[tuple[ServedView, ...]]:
+        """The services of each query with their views, as the last committed batch left them.
 
         What is opened here, unlike what was given, is entered among what is closed in the end.
         """
-        services = []
-        for settings in job.services:
-            service = given.get(settings.name)
+        views = shared_views(jobs)
+        clients = []
+        for view in views:
+            service = given.get(view.settings.name)
             if service is None:
-                service = open_service(settings.client, service_pattern(settings))
+                service = open_service(view.settings.client, service_pattern(view.settings))
                 opened.callback(service.close)
-            services.append((service, self._requests(settings, storage, opened)))
-        served = tuple(
-            open_served(settings, service, storage, found, clock=self.clock, requests=requests)
-            for settings, (service, requests) in zip(job.services, services, strict=True)
-        )
-        for view in served:
-            opened.callback(view.close)
-        return served
+            clients.append((service, self._requests(view.settings, storage, opened)))
+        served = dict[tuple[int, int], ServedView]()
+        for view, (service, requests) in zip(views, clients, strict=True):
+            state = found[view.owner]
+            begun = [found[query].state.begun_ms for query, _ in view.members]
+            known = [time for time in begun if time is not None]
+            whole = replace(state.state, begun_ms=min(known, default=None))
+            one = open_served(
+                view.settings,
+                service,
+                _inside(storage, folders[view.owner]),
+                replace(state, state=whole),
+                clock=self.clock,
+                requests=requests,
+            )
+            one.owner, one.shared = folders[view.owner], view.shared
+            opened.callback(one.close)
+            served |= dict.fromkeys(view.members, one)
+        return [
+            tuple(served[query, number] for number in range(len(job.services)))
+            for query, job in enumerate(jobs)
+        ]
 
     def _requests(
         self, service: ServiceSettings, storage: Storage, opened: ExitStack
@@ -326,7 +241,7 @@ class Engine:
     def _quality_storage(self, job: Job) -> Storage | None:
         return storage_at(self.spark, job.sink.quality) if job.sink.quality else None
 
-    def _run(self, job: Job, rows: DataFrame, batches: "_Batches") -> RunningQuery:
+    def _run(self, job: Job, rows: DataFrame, batches: Batches) -> RunningQuery:
         writer = rows.writeStream.foreachBatch(batches)
         writer = writer.option("checkpointLocation", f"{job.checkpoint}/spark")
         if not job.is_live:
@@ -339,11 +254,13 @@ class Engine:
             batches.opened.callback(start_heartbeat(query, batches.beat, pause_ms))
         return RunningQuery(query, batches, self.spark)
 
-    def _intake(self, job: Job, streams: Mapping[str, DataFrame]) -> DataFrame:
+    def _intake(
+        self, wanted: Sequence[StreamSettings], streams: Mapping[str, DataFrame]
+    ) -> DataFrame:
         """The intake rows of all streams, with the IRI of their stream."""
         frames = [
             self._rows_of(stream, streams).withColumn(STREAM, F.lit(stream.iri))
-            for stream in job.streams
+            for stream in wanted
         ]
         return reduce(DataFrame.unionByName, frames)
 
@@ -359,6 +276,11 @@ class Engine:
                 f"engine.start(job, streams={{{stream.name!r}: frame}})"
             )
         return stream.source.stream(self.spark)
+
+
+def _inside(storage: Storage, folder: str) -> Storage:
+    """What a query keeps in a checkpoint: in a folder of its own, if it has one."""
+    return StorageFolder(storage, folder.rstrip("/")) if folder else storage
 
 
 def _resume(processor: BatchProcessor) -> None:

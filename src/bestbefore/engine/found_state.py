@@ -1,5 +1,6 @@
 """The state that a job finds in its checkpoint: whole, its own, and with what has changed since."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
@@ -27,15 +28,23 @@ class Found:
         )
 
 
-def find_state(spark: SparkSession, job: Job, storage: Storage) -> Found:
-    """What a job goes on from; a checkpoint that lost something is refused."""
+def find_states(
+    spark: SparkSession, jobs: Sequence[Job], folders: Sequence[str], storage: Storage
+) -> list[Found]:
+    """What jobs that run together go on from; a checkpoint that lost something is refused."""
     check(storage)
-    state, settings = Commits(storage).latest(job), settings_of(job)
-    found = Found(replace(state, settings=settings), take_over(state, settings, storage.root))
-    files = request_files(job, lambda service: ledger_folder(spark, service, storage))
-    check_ledgers(
-        storage, state, [one for one in files if ANEW not in found.changed_of(one.service)]
-    )
+    names = [folder.split("/")[1] for folder in folders[1:]]
+    whole = Commits(storage).latest(jobs[0], dict(zip(names, jobs[1:], strict=True)))
+    found = []
+    for job, folder in zip(jobs, folders, strict=True):
+        state, settings = whole.parts()[folder], settings_of(job)
+        changed = take_over(state, settings, storage.root)
+        found.append(Found(replace(state, settings=settings, others={}), changed))
+        files = request_files(job, lambda one: ledger_folder(spark, one, storage), folder)
+        anew = found[-1]
+        check_ledgers(
+            storage, whole, [one for one in files if ANEW not in anew.changed_of(one.service)]
+        )
     return found
 
 

@@ -30,7 +30,7 @@ class Quality:
     unasked or that are no RDF. `budget` is the γ that deadline and limits left, `alerts` are the
     promises that the answer does not keep. `latency_ms` is the time from the close of the window to
     the written answer, where the stream is live. Counts of the stream are those since the record
-    before, given with a batch's first evaluation.
+    before, given with a batch's first evaluation. `query` is the name of the query.
     """
 
     evaluation: int
@@ -68,6 +68,7 @@ class Quality:
     quarantined: int = 0
     skipped_empty: int = 0
     latency_ms: int | None = None
+    query: str = ""
 
     def to_json(self) -> str:
         """One line of JSON."""

@@ -89,7 +89,9 @@ class ServiceSource:
 class ServedView:
     """The view of one SERVICE with its own budget, ledger and journal.
 
-    `opened` is the state in which the view was found when the engine started.
+    `opened` is the state in which the view was found when the engine started. It is kept in the
+    folder of its `owner`, a query, may be `shared` by others, and has `begun` when one of them had
+    an evaluation.
     """
 
     job: ServiceSettings
@@ -101,20 +103,32 @@ class ServedView:
     account: RequestAccount = field(default_factory=RequestAccount)
     pace: RequestPace = field(default_factory=RequestPace)
     ahead: Ahead | None = None
+    owner: str = ""
+    shared: bool = False
+    begun: bool = False
+
+    def begin_at(self, t_ms: int) -> None:
+        """Let the age of what was loaded count from the first evaluation that needs any of it."""
+        if not self.begun:
+            self.view.begin(t_ms)
+            self.begun = True
 
     def begin(self, batch: int, state: ViewState) -> "ViewBatch":
         """Begin to maintain the view for the evaluations that a batch made due."""
-        return ViewBatch(self, state, change_intervals(self.job), self._ledger(batch))
+        return ViewBatch(self, state, change_intervals(self.job), self.ledger_of(batch))
 
-    def _ledger(self, batch: int) -> DurableLedger:
+    def ledger_of(self, batch: int) -> DurableLedger:
+        """Where the refreshes of a batch are reserved and noted."""
         journal = Journal(self.storage)
         return DurableLedger(self.reservations, journal, batch, self.view, self.account)
 
-    def _plan(self, last: Outcome, timeline: Timeline, state: ViewState, clock: EventClock) -> Plan:
+    def plan_after(
+        self, last: Outcome, timeline: Timeline, state: ViewState, clock: EventClock
+    ) -> Plan:
         """What the evaluation after the last one will elect, as far as its window is known now."""
         evaluation = last.evaluation + 1
-        nobody_waits = self._deadline(None, evaluation, timeline, clock)
-        situation = self._situation(evaluation, timeline, state, nobody_waits)
+        nobody_waits = self.deadline_of(None, evaluation, timeline, clock)
+        situation = self.situation_at(evaluation, timeline, state, nobody_waits)
         situation = replace(situation, clock=None)
         election = elect(
             self.job.policy, self.view.units, last.window.later(1), situation, rng=situation.rng()
@@ -129,7 +143,7 @@ class ServedView:
             lift=lift_of(election),
         )
 
-    def _asked_ahead(self, evaluation: int, source: ServiceSource) -> Asked | None:
+    def asked_ahead(self, evaluation: int, source: ServiceSource) -> Asked | None:
         """What was asked for before the evaluation was due."""
         made = self.ahead.take(evaluation) if self.ahead is not None else None
         if made is None:
@@ -155,15 +169,17 @@ class ServedView:
         if self.ahead is not None:
             self.ahead.close()
 
-    def _deadline(
+    def deadline_of(
         self, deadline_ms: int | None, evaluation: int, timeline: Timeline, clock: EventClock
     ) -> Deadline:
+        """When an evaluation has to be answered, if a deadline says so."""
         moment = _moment(evaluation, timeline, self.job)
         return Deadline(deadline_ms, clock, moment.t_ms, moment.slide_ms)
 
-    def _situation(
+    def situation_at(
         self, evaluation: int, timeline: Timeline, state: ViewState, deadline: Deadline
     ) -> Situation:
+        """What an evaluation knows besides the view and its window."""
         job, threshold = self.job, self.job.threshold
         moment = _moment(evaluation, timeline, job)
         left_s = deadline.left_s()
@@ -240,9 +256,12 @@ class ViewBatch:
         """Maintain the view for evaluations at one time, of those who ask it, with one budget."""
         served, (asking, evaluation) = self.served, askings[0]
         timeline = asking.timeline
-        deadline = served._deadline(served.job.qos.deadline_ms, evaluation, timeline, clock)
+        deadline = served.deadline_of(served.job.qos.deadline_ms, evaluation, timeline, clock)
         source = ServiceSource(served.view, served.service, self.intervals, served.pace, deadline)
-        situation = served._situation(evaluation, timeline, self.state, deadline)
+        situation = served.situation_at(evaluation, timeline, self.state, deadline)
+        if served.shared:
+            # Evaluations of several queries have numbers of their own.
+            situation = replace(situation, evaluation=self.state.steps)
         if budget is not None:
             situation = replace(situation, budget=min(situation.budget, budget))
         needs = [asking.needs(evaluation) for asking, evaluation in askings]
@@ -250,7 +269,7 @@ class ViewBatch:
             served.job.policy,
             served.view,
             lambda: together([each() for each in needs]),
-            replace(situation, ahead=served._asked_ahead(evaluation, source)),
+            replace(situation, ahead=served.asked_ahead(evaluation, source)),
             source=source,
             ledger=self.ledger,
         )
@@ -263,27 +282,27 @@ class ViewBatch:
             asking.take(evaluation, outcome, own)
 
     def spent(self, evaluation: int) -> int:
-        """The refreshes that an evaluation has reserved so far."""
-        return self.ledger.spent(evaluation)
+        """The refreshes that the evaluation that was last maintained for has reserved so far."""
+        return self.ledger.spent(self.state.steps - 1 if self.served.shared else evaluation)
 
     def worth(self, asking: Asking, evaluation: int, clock: EventClock) -> Scores:
         """What each unit that an evaluation needs would be worth, if it were refreshed."""
-        nobody_waits = self.served._deadline(None, evaluation, asking.timeline, clock)
-        situation = self.served._situation(evaluation, asking.timeline, self.state, nobody_waits)
+        nobody_waits = self.served.deadline_of(None, evaluation, asking.timeline, clock)
+        situation = self.served.situation_at(evaluation, asking.timeline, self.state, nobody_waits)
         return worth_of(self.served.view.units, asking.needs(evaluation)(), situation)
 
     def plan_ahead(self, asking: Asking, clock: EventClock) -> None:
         """Tell what is asked ahead of time, if anything is, what the next evaluation will need."""
         served = self.served
         if self.outcomes and served.ahead is not None and clock.live:
-            plan = served._plan(self.outcomes[-1], asking.timeline, self.state, clock)
+            plan = served.plan_after(self.outcomes[-1], asking.timeline, self.state, clock)
             served.ahead.plan(plan)
 
 
 def _after(state: ViewState, outcome: Outcome) -> ViewState:
     """What of the budgets is spent after an evaluation."""
-    started = state.started + outcome.started
-    return replace(state, saved=outcome.saved, price=outcome.price, started=started)
+    started, steps = state.started + outcome.started, state.steps + 1
+    return replace(state, saved=outcome.saved, price=outcome.price, started=started, steps=steps)
 
 
 def _moment(evaluation: int, timeline: Timeline, job: ServiceSettings) -> Moment:
@@ -311,7 +330,8 @@ def open_served(
     changed = found.changed_of(service.name)
     view, opened = open_view(service, folder, client, found.state, clock=clock, changed=changed)
     served = ServedView(service, client, view, folder, opened, Reservations(folder), account)
+    served.begun = found.state.begun_ms is not None
     if service.ahead:
         # No batch has this number: what is fetched ahead is recorded by the batch that uses it.
-        served.ahead = Ahead(service, client, served.pace, lambda: served._ledger(-1), clock)
+        served.ahead = Ahead(service, client, served.pace, lambda: served.ledger_of(-1), clock)
     return served
