@@ -82,15 +82,14 @@ class _Mending:
                 self.storage.write(file, json.dumps({"id": str(uuid.uuid4())}).encode())
             case Mend.SEGMENT:
                 left = (one for one in part.segments if segment_folder(one.name) != file)
-                part = replace(part, segments=tuple(left))
+                state = state.with_part(query, replace(part, segments=tuple(left)))
             case Mend.ANSWERED:
-                part = replace(part, answered="")
+                state = state.with_part(query, replace(part, answered=""))
             case Mend.VIEW:
-                service = _service_of(file)
-                part, file = _without_view(part, service), f"services/{service}"
+                state = state.without_view(query, _service_of(file))
             case _:
                 raise DamagedState(f"{damage} and cannot be mended: {Mend.NOTHING.value}")
-        self._commit(state.with_part(query, part), without=f"{query}{file}")
+        Commits(self.storage).write(state.without_files(damage.file))
 
     def _latest(self, *, without: Damage) -> State:
         """The last commit; one that is damaged itself is removed first."""
@@ -129,21 +128,7 @@ class _Mending:
                 begun = replace(part.view(ledger.service), limits=0)
                 part = replace(part, views={**part.views, ledger.service: begun})
                 state = state.with_part(ledger.query, part)
-        self._commit(state)
-
-    def _commit(self, state: State, *, without: str | None = None) -> None:
-        """Write the last commit anew, less a file or a folder that it relied on."""
-        files = {
-            name: told
-            for name, told in state.files.items()
-            if without is None or not f"{name}/".startswith(f"{without}/")
-        }
-        Commits(self.storage).write(replace(state, files=files))
-
-
-def _without_view(state: State, service: str) -> State:
-    anew = replace(state.view(service), snapshot="", snapshot_batch=state.batch)
-    return replace(state, views={**state.views, service: anew})
+        Commits(self.storage).write(state)
 
 
 def _split(file: str) -> tuple[str, str]:

@@ -100,6 +100,19 @@ class State:
         """The states of all queries, by the folders of their files: this one's has no name."""
         return {"": self} | {query_folder(name): one for name, one in self.others.items()}
 
+    def without_view(self, folder: str, service: str) -> "State":
+        """The state in which a view of the query of a folder begins anew."""
+        part = self.parts()[folder]
+        anew = replace(part.view(service), snapshot="", snapshot_batch=part.batch)
+        state = self.with_part(folder, replace(part, views={**part.views, service: anew}))
+        return state.without_files(f"{folder}services/{service}")
+
+    def without_files(self, name: str) -> "State":
+        """The state that does not rely on a file or a folder."""
+        files = {one: told for one, told in self.files.items()
+                 if not f"{one}/".startswith(f"{name}/")}  # fmt: skip
+        return replace(self, files=files)
+
     def with_part(self, folder: str, part: "State") -> "State":
         """The state with another one for the query of a folder."""
         if not folder:
@@ -135,7 +148,7 @@ class Commits:
 
     def _checked(self, job: Job, state: State) -> State:
         """The state of a job, if it is one."""
-        if not _is_text_of(job.query, state.query):
+        if not is_text_of(job.query, state.query):
             raise StateError(
                 f"the checkpoint {self.storage.root} belongs to another query: "
                 "use another checkpoint.path, or remove that folder to start anew"
@@ -222,7 +235,7 @@ def _read(fields: dict[str, Any]) -> State:
     )
 
 
-def _is_text_of(query: ContinuousQuery, text: str) -> bool:
+def is_text_of(query: ContinuousQuery, text: str) -> bool:
     """Whether a text, as this or another version printed it, is that of a query."""
     try:
         return text == print_query(query) or parse_query(text) == query

@@ -62,11 +62,16 @@ def _summary(storage: Storage) -> str:
 
 def _opened(job: Job) -> tuple[Storage, Sequence[RequestFile]]:
     """The checkpoint of a job, and the ledgers of what its services were asked."""
-    storage = _local("checkpoint.path", job.checkpoint)
+    storage = local_checkpoint(job)
     ledgers = request_files(
         job, lambda one: _local("limits.ledger", one.ledger) if one.ledger else storage
     )
     return storage, ledgers
+
+
+def local_checkpoint(job: Job) -> LocalStorage:
+    """The checkpoint of a job, which must be a folder of this machine."""
+    return _local("checkpoint.path", job.checkpoint)
 
 
 def _local(key: str, address: str) -> LocalStorage:
@@ -77,5 +82,5 @@ def _local(key: str, address: str) -> LocalStorage:
             "repair the copy, and copy it back"
         )
     if not path.is_dir():
-        raise InputError(f"{key} = {address!r}: no such folder, so there is nothing to check")
+        raise InputError(f"{key} = {address!r}: no such folder, so there is nothing to look at")
     return LocalStorage(address)

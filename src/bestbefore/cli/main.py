@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from bestbefore.cli.logs import LEVELS, tell_error
+from bestbefore.cli.view_commands import views
 from bestbefore.errors import BestbeforeError
 from bestbefore.registry import load_module
 
@@ -316,6 +317,7 @@ checkpoints = typer.Typer(
     help="Check what a job's checkpoint holds, or repair it.", no_args_is_help=True
 )
 app.add_typer(checkpoints, name="checkpoint")
+app.add_typer(views, name="view")
 
 
 @checkpoints.command()

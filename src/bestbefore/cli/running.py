@@ -194,7 +194,7 @@ def _spark_log(job: Job) -> Path:
     return Path(folder) / "spark.log"
 
 
-def _show(record: Quality, *, several: bool) -> None:
+def _show(record: Quality, *, several: bool = False) -> None:
     fresh = record.estimated_freshness
     quality = "no rows" if fresh is None else f"≈{fresh:.0%} fresh"
     line = (
