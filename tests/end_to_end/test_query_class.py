@@ -1,11 +1,13 @@
 """Queries of the papers' class and around it, against a real server and another evaluator."""
 
 import json
+import os
 
 import pyoxigraph as ox
 import pytest
 
 from bestbefore.engine import Engine
+from bestbefore.errors import WorkError
 from bestbefore.job import read_job
 
 EX = "http://example.org/"
@@ -111,22 +113,35 @@ def data(oxigraph):
     return store
 
 
-def run(spark, oxigraph, folder, case, **sections):
-    (folder / "stream").mkdir()
-    lines = [json.dumps({"ts": ts, "data": line}) for ts, line in events()]
-    (folder / "stream" / "a.jsonl").write_text("\n".join(lines))
-    job = read_job(
+def job_of(oxigraph, folder, case, **sections):
+    stream = folder / "stream"
+    if not stream.exists():
+        stream.mkdir(parents=True)
+        lines = [json.dumps({"ts": ts, "data": line}) for ts, line in events()]
+        for part in range(3):
+            file = stream / f"{part}.jsonl"
+            file.write_text("\n".join(lines[part * EVENTS // 3 : (part + 1) * EVENTS // 3]))
+            os.utime(file, (1_000_000_000 + part,) * 2)
+    return read_job(
         {
             "query": {"text": text_of(*case), "trigger": "until-end"},
-            "streams": {"s": {"path": "stream"}},
+            "streams": {"s": {"path": "stream", **sections.pop("stream", {})}},
             "services": {"bkg": {"endpoint": f"{oxigraph.base}/query"}},
             "budget": {"refreshes": 1_000},
             **sections,
         },
         folder=folder,
     )
+
+
+def run(spark, oxigraph, folder, case, **sections):
     records = []
+    job = job_of(oxigraph, folder, case, **sections)
     Engine(spark).start(job, on_quality=records.append).wait(120)
+    return answers_in(folder), records
+
+
+def answers_in(folder):
     answers = {}
     for file in folder.glob("answers/*/*.json"):
         for line in file.read_text().splitlines():
@@ -136,7 +151,7 @@ def run(spark, oxigraph, folder, case, **sections):
                 for row in answer["rows"]
             ]
             answers[answer["at"]] = sorted(rows)
-    return {at: rows for at, rows in answers.items() if rows}, records
+    return {at: rows for at, rows in answers.items() if rows}
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -205,3 +220,38 @@ def test_a_silent_service_that_fails_gives_no_rows_and_no_error(spark, tmp_path,
     assert {record.service_status for record in records} == {"ok"}
     assert {record.failed for record in records} == {0}
     assert sum(record.silenced for record in records) > 0 or fill == "start"
+
+
+class Crash(Exception):
+    """The end of the process, as far as the engine can tell."""
+
+
+@pytest.mark.parametrize("case", ["chain", "chain of three", "BIND"])
+@pytest.mark.parametrize("at", [0, 1, 2])
+def test_a_crash_before_the_answers_changes_nothing(spark, oxigraph, data, tmp_path, case, at):
+    few = {"budget": {"refreshes": 2}, "stream": {"files_per_batch": 1}}
+    whole, records = run(spark, oxigraph, tmp_path / "whole", CASES[case], **few)
+    folder = tmp_path / "crashed"
+    repeated = []
+
+    def sink(frame, batch):
+        if batch == at:
+            raise Crash
+        frame.coalesce(1).write.mode("overwrite").json(f"{folder}/answers/batch={batch}")
+
+    for _ in range(2):
+        job = job_of(oxigraph, folder, CASES[case], **few)
+        running = Engine(spark).start(job, sink=sink, on_quality=repeated.append)
+        if at is None:
+            running.wait(120)
+        else:
+            with pytest.raises(WorkError):
+                running.wait(120)
+        at = None
+    assert answers_in(folder) == whole
+    told = {record.evaluation: record for record in repeated}
+    assert len(told) == len(repeated) == len(records)
+    for record in records:
+        again = told[record.evaluation]
+        for field in ("elected", "refreshed", "requests", "estimated_freshness", "sets"):
+            assert getattr(again, field) == getattr(record, field)

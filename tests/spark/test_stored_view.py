@@ -46,8 +46,7 @@ def view(*arguments):
 
 def test_units_with_their_rows_age_and_use(ran):
     _, path, service = ran
-    shown = view("show", path, "--format", "json").stdout
-    lines = [json.loads(line) for line in shown.splitlines()]
+    lines = json.loads(view("show", path, "--format", "json").stdout)
     held = {line["unit"]["user"]["value"]: line for line in lines}
     asked = {key for keys in service.asked for (key,) in keys}
     assert {f"<{name}>" for name in held} <= asked

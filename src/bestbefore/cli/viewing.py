@@ -18,7 +18,7 @@ from bestbefore.job import Job, load_job
 from bestbefore.rdf.json_results import json_term
 from bestbefore.rdf.terms import IRI, Literal, decode
 from bestbefore.storage import Storage
-from bestbefore.time import format_duration, format_instant, wall_clock_ms
+from bestbefore.time import format_instant, wall_clock_ms
 
 _SHOWN = 50
 _FORMATS = ("table", "json", "parquet")
@@ -37,9 +37,13 @@ def show_views(
     if out is not None:
         _write_parquet(views, out)
     elif form == "json":
-        for view in views:
-            for line in _json_units(view, limit):
-                sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+        lines = (json.dumps(unit, ensure_ascii=False)
+                 for view in views for unit in _json_units(view, limit))  # fmt: skip
+        # A line per unit, and all of it a list.
+        sys.stdout.write("[")
+        for number, line in enumerate(lines):
+            sys.stdout.write(f"{',' if number else ''}\n{line}")
+        sys.stdout.write("\n]\n")
     else:
         for view in views:
             _show(view, limit or _SHOWN, _console())
@@ -76,20 +80,28 @@ def _show(view: StoredView, limit: int, console: Console) -> None:
     for name in ("rows", "age", "fresh", "changes every", "needed", "state"):
         table.add_column(name, justify="right")
     for unit in units.slice(0, limit).to_pylist():
-        age = "" if unit["age_s"] is None else format_duration(round(1000 * unit["age_s"]))
+        age = "" if unit["age_s"] is None else lasting(unit["age_s"])
         state = f"failed {unit['failures']}×" if unit["failures"] else ""
         table.add_row(
             *(plain(unit[name]) for name in keys),
             str(unit["rows"]) if unit["rows"] else "absent",
             age,
             f"{unit['fresh']:.0%}",
-            format_duration(round(1000 * unit["changes_every_s"])),
+            lasting(unit["changes_every_s"]),
             f"{unit['needed']:g}",
             state,
         )
     console.print(table)
     if len(units) > limit:
         console.print(f"… and {len(units) - limit} more; --limit N shows more of them")
+
+
+def lasting(seconds: float) -> str:
+    """A time as people read it in a table: `9.5 s`, `2.3 min`, `4.1 h`, `3.0 d`."""
+    for unit, length, most in (("s", 1, 100), ("min", 60, 6_000), ("h", 3_600, 172_800)):
+        if seconds < most:
+            return f"{seconds / length:.1f} {unit}"
+    return f"{seconds / 86_400:.1f} d"
 
 
 def plain(term: str) -> str:
