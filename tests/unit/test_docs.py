@@ -138,11 +138,18 @@ def test_the_simulation_of_the_docs_runs():
     assert names["best"].policy == "WSJ-WBM"
 
 
+AROUND = """PREFIX : <http://example.org/> REGISTER RSTREAM :q AS SELECT *
+FROM NAMED WINDOW :w ON :s [RANGE 10m STEP 1m] WHERE {{ {group} }}"""
+
+
 def test_the_query_of_the_page_on_queries_is_planned():
-    (text,) = blocks("docs/queries.md", "sparql")
+    text, *groups = blocks("docs/queries.md", "sparql")
     planned = plan(parse_query(text))
     assert len(planned.windows) == 2
     assert [each.name for each in planned.services[0].join_key] == ["user"]
+    chain, aggregate = (plan(parse_query(AROUND.format(group=group))) for group in groups)
+    assert [service.after for service in chain.services] == [None, 0]
+    assert [each.name for each in aggregate.services[0].join_key] == ["tweet"]
 
 
 def test_every_policy_is_described():
