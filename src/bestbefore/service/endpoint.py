@@ -1,4 +1,4 @@
-"""One SPARQL endpoint: when it may be asked, how much at a time, and when once more."""
+"""One endpoint: when it may be asked, how much at a time, and when once more."""
 
 import asyncio
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from bestbefore.service.breaker import CircuitBreaker
 from bestbefore.service.call import Call, Question
 from bestbefore.service.concurrency import AdaptiveLimit, Slots
 from bestbefore.service.gate import Gate, Sleep, backoff_s, retry_after_s
-from bestbefore.service.message import Message, message_of
+from bestbefore.service.message import Message
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.pacing import Turn, shared_pacer
 from bestbefore.service.reply import Reply, failure
@@ -59,7 +59,7 @@ class Endpoint:
         self._transport = Transport(settings)
 
     async def ask(self, question: Question, call: Call) -> Rows:
-        """Return the rows of the reply to a query, trying again while trouble may pass."""
+        """Return the rows of the reply to a question, trying again while trouble may pass."""
         attempt = 1
         # A query that backs off keeps its slot, so that a service in trouble is asked less.
         async with self._slots:
@@ -87,11 +87,13 @@ class Endpoint:
 
     async def _follow(self, question: Question, call: Call) -> Rows:
         """Send a query and go where the service says that it is answered."""
-        message = message_of(question.query, self._settings)
+        message = question.message
         for _ in range(1 + redirects.MOST):
             outcome = await self._send(message, question, call)
             if isinstance(outcome, Rows):
                 return outcome
+            if outcome.status in question.absent:
+                return Rows([], [])
             if outcome.status not in redirects.STATUSES:
                 raise failure(outcome)
             message = message.redirected(outcome)

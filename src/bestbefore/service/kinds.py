@@ -8,7 +8,7 @@ from typing import Any
 from bestbefore.errors import BestbeforeError, JobError
 from bestbefore.rdf.terms import Key
 from bestbefore.registry import Registry
-from bestbefore.service.client import SparqlClient
+from bestbefore.service.client import ServiceClient
 from bestbefore.service.request import ServicePattern
 from bestbefore.service.service import Fetched, Service
 from bestbefore.service.settings import ClientSettings
@@ -32,7 +32,7 @@ class PluggedService:
 def open_service(settings: ClientSettings | PluggedService, pattern: ServicePattern) -> Service:
     """The service that answers a pattern."""
     if isinstance(settings, ClientSettings):
-        return SparqlClient(settings, pattern)
+        return ServiceClient(settings, pattern)
     try:
         return service_kinds[settings.kind](settings.settings, pattern)
     except BestbeforeError:

@@ -13,7 +13,7 @@ from bestbefore.service.message import Message
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.pacing import Turn
 from bestbefore.service.reply import Reply
-from bestbefore.service.results import Rows, open_reader
+from bestbefore.service.results import Rows
 from bestbefore.service.settings import ClientSettings
 from bestbefore.time import monotonic_s
 
@@ -78,7 +78,7 @@ class Transport:
         headers = {name.lower(): value for name, value in response.headers.items()}
         if response.status != 200:
             return Reply(response.status, headers, await self._beginning(response))
-        reader = open_reader(headers, question.wanted)
+        reader = question.reader(headers)
         length = 0
         async for piece in _pieces(response):
             length += len(piece)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bestbefore.service import ClientSettings, SparqlClient
+from bestbefore.service import ClientSettings, ServiceClient
 
 from .conftest import asked
 
@@ -26,7 +26,7 @@ def users(oxigraph):
 
 
 def client(server, pattern, **settings):
-    return SparqlClient(ClientSettings(server.base + "/query", **settings), pattern)
+    return ServiceClient(ClientSettings(server.base + "/query", **settings), pattern)
 
 
 def test_loading_in_one_piece_and_in_pages(users, followers):
