@@ -10,9 +10,11 @@ from bestbefore.errors import ServiceError
 from bestbefore.rdf.terms import Key, Row
 from bestbefore.service.breaker import CircuitState
 from bestbefore.service.call import Call
-from bestbefore.service.endpoint import Endpoint
+from bestbefore.service.dialect import Dialect
+from bestbefore.service.endpoint import Endpoint, Exchange
 from bestbefore.service.fetching import Doubted, Fetching, ProvenForm
 from bestbefore.service.gate import Sleep
+from bestbefore.service.http_lookup import Http
 from bestbefore.service.loop import LoopThread
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.request import ServicePattern
@@ -21,9 +23,29 @@ from bestbefore.service.results import Rows
 from bestbefore.service.service import Fetched, Loaded
 from bestbefore.service.settings import ClientSettings
 from bestbefore.service.sparql import Sparql
+from bestbefore.service.sql import Sql
+from bestbefore.service.sql_drivers import driver_of
+from bestbefore.service.sql_settings import SqlSettings
+from bestbefore.service.sql_transport import SqlTransport
+from bestbefore.service.transport import Transport
 from bestbefore.time import Clock, monotonic_ms, monotonic_s, wall_clock_ms
 
 _LOG = logging.getLogger("bestbefore.service")
+
+
+def dialect_of(settings: ClientSettings | SqlSettings, pattern: ServicePattern) -> Dialect:
+    """The dialect in which a pattern is asked of a service."""
+    if isinstance(settings, SqlSettings):
+        return Sql(settings, pattern)
+    if settings.lookup is not None:
+        return Http(settings.lookup, pattern, settings.timeout_s, settings.max_rows)
+    return Sparql(settings, pattern)
+
+
+def _transport_of(settings: ClientSettings | SqlSettings) -> Exchange:
+    if isinstance(settings, SqlSettings):
+        return SqlTransport(settings, driver_of(settings))
+    return Transport(settings)
 
 
 class ServiceClient:
@@ -37,7 +59,7 @@ class ServiceClient:
 
     def __init__(
         self,
-        settings: ClientSettings,
+        settings: ClientSettings | SqlSettings,
         pattern: ServicePattern,
         *,
         clock: Clock = wall_clock_ms,
@@ -46,11 +68,16 @@ class ServiceClient:
         jitter: Random | None = None,
     ) -> None:
         self._settings, self._pattern = settings, pattern
-        self._dialect = Sparql(settings, pattern)
+        self._dialect = dialect_of(settings, pattern)
         # Spreading retries needs no secrecy.
         jitter = jitter or Random()  # noqa: S311
         self._endpoint = Endpoint(
-            settings, clock=clock, steady_clock=steady_clock, sleep=sleep, jitter=jitter
+            settings,
+            _transport_of(settings),
+            clock=clock,
+            steady_clock=steady_clock,
+            sleep=sleep,
+            jitter=jitter,
         )
         self._thread = LoopThread(f"client of {settings.address}")
         self._form, self._doubted = ProvenForm(), Doubted()

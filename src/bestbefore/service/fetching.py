@@ -13,6 +13,7 @@ from bestbefore.service.request import ServicePattern
 from bestbefore.service.results import Rows
 from bestbefore.service.service import ServiceState
 from bestbefore.service.settings import ClientSettings
+from bestbefore.service.sql_settings import SqlSettings
 
 _SPOILT = "all rows that came for it hold something that is no RDF term"
 
@@ -68,7 +69,7 @@ class Fetching:
     """
 
     endpoint: Endpoint
-    settings: ClientSettings
+    settings: ClientSettings | SqlSettings
     pattern: ServicePattern
     dialect: Dialect
     form: ProvenForm

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from bestbefore.rdf.terms import Key
 from bestbefore.service import request
 from bestbefore.service.call import Question
-from bestbefore.service.message import Message
+from bestbefore.service.message import Message, OpenReader
 from bestbefore.service.request import ServicePattern
 from bestbefore.service.results import Wanted, open_reader
 from bestbefore.service.settings import ClientSettings
@@ -47,24 +47,23 @@ class Sparql:
     ) -> Question:
         settings = self.settings
         return Question(
-            _message(query, settings),
-            partial(open_reader, wanted=wanted),
+            _message(query, settings, partial(open_reader, wanted=wanted)),
             settings.load_timeout_s if load else settings.timeout_s,
             unit=unit,
             comparable=not load,
         )
 
 
-def _message(query: str, settings: ClientSettings) -> Message:
+def _message(query: str, settings: ClientSettings, reader: OpenReader) -> Message:
     """The message that asks a query."""
     url, form = settings.url, urlencode({"query": query})
     match settings.method:
         case "post":
-            kind = "application/x-www-form-urlencoded"
-            return Message("POST", url, form.encode(), {"Content-Type": kind})
+            kind, body = "application/x-www-form-urlencoded", form.encode()
         case "post-direct":
-            kind = "application/sparql-query"
-            return Message("POST", url, query.encode(), {"Content-Type": kind})
+            kind, body = "application/sparql-query", query.encode()
         case "get":
-            return Message("GET", f"{url}{'&' if '?' in url else '?'}{form}")
-    assert_never(settings.method)
+            return Message("GET", f"{url}{'&' if '?' in url else '?'}{form}", reader)
+        case _:
+            assert_never(settings.method)
+    return Message("POST", url, reader, body=body, headers={"Content-Type": kind})
