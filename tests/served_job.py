@@ -12,7 +12,7 @@ from bestbefore.engine.view_start import service_pattern
 from bestbefore.job import Job, read_job
 from bestbefore.limits.ledger import ledger_name
 from bestbefore.maintenance import event_clock
-from bestbefore.service import SparqlClient
+from bestbefore.service import ServiceClient
 from bestbefore.windows import Instants, SlidingWindow, Timeline
 from tests.limited_service import open_ledger
 from tests.maintained import maintained
@@ -73,7 +73,7 @@ class ServedJob:
                     self.storage, settings.limits, self.clocks, ledger_name(address)
                 )
             requests = self.ledgers[address]
-        client = SparqlClient(settings.client, service_pattern(settings), **self.client)
+        client = ServiceClient(settings.client, service_pattern(settings), **self.client)
         self.clients.append(client)
         return open_served(
             settings,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bestbefore.engine import Engine, Figures, Quality, RunningQuery, Sink
+    from bestbefore.enrichment import HttpLookup, SparqlLookup, SqlLookup, enrich
     from bestbefore.errors import (
         BestbeforeError,
         InputError,
@@ -37,6 +38,7 @@ __all__ = [
     "Engine",
     "Fetched",
     "Figures",
+    "HttpLookup",
     "InputError",
     "Job",
     "JobError",
@@ -49,12 +51,15 @@ __all__ = [
     "Service",
     "ServiceError",
     "Sink",
+    "SparqlLookup",
+    "SqlLookup",
     "StateError",
     "StreamTrace",
     "Traces",
     "UnsupportedSparql",
     "WorkError",
     "__version__",
+    "enrich",
     "explain",
     "load_job",
     "parse_query",
@@ -67,6 +72,7 @@ __all__ = [
 # Which names come from where, unless from the errors.
 _ROOMS = {
     "engine": ("Engine", "Figures", "Quality", "RunningQuery", "Sink"),
+    "enrichment": ("HttpLookup", "SparqlLookup", "SqlLookup", "enrich"),
     "experiments": ("simulate",),
     "job": ("Job", "explain", "load_job", "read_job"),
     "query": ("parse_query",),

@@ -10,7 +10,7 @@ from bestbefore.errors import ServiceError, UnsupportedSparql
 from bestbefore.query import parse_query, parse_sparql, plan
 from bestbefore.query.algebra import Join, Service, numbered, services_of
 from bestbefore.query.scope import variables
-from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
+from bestbefore.service import ClientSettings, ServiceClient, ServicePattern
 from bestbefore.spark.session import tune
 from tests.oxigraph_server import Oxigraph, find_oxigraph
 from tests.relations import table
@@ -76,7 +76,7 @@ def mappings_of(service: Service, session):
     """What an endpoint says to a SERVICE clause; nothing is one empty mapping if it is silent."""
     names = tuple(each.name for each in variables(service))
     pattern = ServicePattern(service.pattern, variables=names, key=names[:1])
-    with SparqlClient(ClientSettings(endpoint=service.iri, attempts=1), pattern) as client:
+    with ServiceClient(ClientSettings(endpoint=service.iri, attempts=1), pattern) as client:
         try:
             rows = client.load().rows
         except ServiceError:

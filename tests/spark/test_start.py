@@ -43,7 +43,7 @@ class CountedClient(TableService):
 @pytest.fixture
 def client(monkeypatch):
     client = CountedClient()
-    monkeypatch.setattr("bestbefore.service.kinds.SparqlClient", client)
+    monkeypatch.setattr("bestbefore.service.kinds.ServiceClient", client)
     return client
 
 

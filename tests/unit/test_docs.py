@@ -1,9 +1,11 @@
 """What the documentation says is what the code does."""
 
+import ast
 import re
 import runpy
 import tomllib
 from dataclasses import fields
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from typer.main import get_command
 
 from bestbefore.cli.main import app
+from bestbefore.enrichment import enrich
 from bestbefore.job import read_job
 from bestbefore.limits import Limits
 from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
@@ -19,6 +22,8 @@ from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
 from bestbefore.query import parse_query, plan
 from bestbefore.service import ClientSettings
+from bestbefore.service.http_lookup import HttpBatch, HttpLookup
+from bestbefore.service.sql_settings import SqlSettings
 from bestbefore.spark.sources import mapping_of
 from bestbefore.view import view_of
 
@@ -75,7 +80,7 @@ def test_the_page_on_the_job_file_lists_every_limit():
 def test_every_setting_of_a_client_is_documented_with_its_default():
     rows = re.findall(r"^\| (`.+) \| (.*) \| .+ \|$", (ROOT / "docs/job-file.md").read_text(), re.M)
     defaults = {key: default for keys, default in rows for key in re.findall(r"`(\w+)`", keys)}
-    plain = {"address", "authorization", "requests_per_second"}
+    plain = {"address", "authorization", "lookup", "requests_per_second"}
     settings = {field.name for field in fields(ClientSettings)} - plain
     assert settings <= {*defaults, *(f"{key}_s" for key in defaults)}
     section = {
@@ -110,6 +115,32 @@ def test_the_page_on_streams_shows_streams(tmp_path, number):
     mapping = mapping_of(read.streams[0].source)
     assert (mapping is None) == (number == 0)
     assert len(blocks("docs/sources.md", "toml")) == 4
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_the_page_on_lookups_shows_services(tmp_path, number):
+    services = tomllib.loads(blocks("docs/lookups.md", "toml")[number])
+    services["query"] = {"text": blocks("docs/lookups.md", "sparql")[0]}
+    services["streams"] = {"readings": {"path": "stream"}}
+    (service,) = read_job(services, folder=tmp_path).services
+    assert service.units_per_request == (20, 50)[number]
+    assert len(blocks("docs/lookups.md", "toml")) == 2
+
+
+def test_every_key_of_a_lookup_is_documented():
+    page = (ROOT / "docs/lookups.md").read_text()
+    named = set(re.findall(r"`(?:batch\.)?(\w+)`", page))
+    batch = {field.name for field in fields(HttpBatch)}
+    settings = {field.name.removesuffix("_s") for field in fields(SqlSettings)}
+    own = {"address", "requests_per_second"}
+    assert {field.name for field in fields(HttpLookup)} | batch | settings - own <= named
+
+
+def test_the_enrichment_of_the_page_on_lookups_is_written_as_enrich_takes_it():
+    (text,) = blocks("docs/lookups.md", "python")
+    call = ast.parse(text).body[-1].value
+    assert call.func.id == "enrich"
+    signature(enrich).bind("stream", **{one.arg: None for one in call.keywords})
 
 
 def test_the_example_policy_of_contributing_works():
@@ -170,6 +201,7 @@ def test_every_command_is_documented_as_it_is():
     [
         "README.md",
         "docs/job-file.md",
+        "docs/lookups.md",
         "docs/sources.md",
         "docs/policies.md",
         "docs/simulation.md",

@@ -15,6 +15,7 @@ from tests.unit.job.test_job_file import QUERY, tables
 ROOT = Path(__file__).parents[2]
 NAMES = {
     "engine": "Engine Figures Quality RunningQuery Sink",
+    "enrichment": "HttpLookup SparqlLookup SqlLookup enrich",
     "job": "Job explain load_job read_job",
     "service": "Fetched Loaded Service",
     "query": "parse_query",

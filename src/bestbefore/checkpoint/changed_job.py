@@ -60,7 +60,7 @@ def _of_stream(stream: StreamSettings) -> list[tuple[str, str]]:
 def _of_service(service: ServiceSettings) -> list[tuple[str, str]]:
     view, limits = service.view, service.limits
     return [
-        (ANEW, service.address),
+        (ANEW, service.identity),
         ("policy", service.policy.name),
         ("seed", str(service.seed)),
         ("budget.refreshes", str(service.budget)),

@@ -8,7 +8,8 @@ import numpy as np
 
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import EventClock
-from bestbefore.service import ClientSettings, Fetched
+from bestbefore.service import Fetched
+from bestbefore.service.kinds import PluggedService
 
 _REMEMBERED, _SLOW = 100, 0.95
 
@@ -45,7 +46,7 @@ class RequestPace:
 
 
 def _connections(job: ServiceSettings) -> int:
-    return job.client.connections if isinstance(job.client, ClientSettings) else 1
+    return 1 if isinstance(job.client, PluggedService) else job.client.connections
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from bestbefore.errors import ServiceError
 from bestbefore.limits import Grant, RequestAccount
 from bestbefore.rdf.terms import Key
-from bestbefore.service import ClientSettings, Fetched, Loaded, Service
-from bestbefore.service.kinds import PluggedService, fetch_within
+from bestbefore.service import Fetched, Loaded, Service
+from bestbefore.service.kinds import ClientKind, PluggedService, fetch_within
 from bestbefore.time import format_instant
 
 # How many pages a view has is unknown before it is loaded; a crash meanwhile wastes as many.
@@ -68,9 +68,9 @@ class LimitedService:
         self.service.close()
 
 
-def load_requests(client: ClientSettings | PluggedService) -> int:
+def load_requests(client: ClientKind) -> int:
     """The requests that loading a view may need."""
-    if not isinstance(client, ClientSettings):
+    if isinstance(client, PluggedService):
         return _PAGES
     return client.attempts if client.page_rows is None else _PAGES
 

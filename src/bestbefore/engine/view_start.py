@@ -19,7 +19,7 @@ from bestbefore.query.continuous import CountWindow, TimeWindow
 from bestbefore.rdf.lexical_forms import number_of
 from bestbefore.rdf.terms import IRI, Key, Row
 from bestbefore.service import Service, ServicePattern
-from bestbefore.service.request import refusal
+from bestbefore.service.kinds import refusal_of
 from bestbefore.storage import Storage
 from bestbefore.time import Clock
 from bestbefore.view import (
@@ -118,7 +118,7 @@ def _name_of(job: ServiceSettings, whole: State) -> str:
     """What a snapshot is called that is made between two batches, for some settings."""
     if whole.batch < 0:
         return _INITIAL
-    settings = sha256(f"{job.address} {job.view}".encode()).hexdigest()[:8]
+    settings = sha256(f"{job.identity} {job.view}".encode()).hexdigest()[:8]
     return f"after-{batch_name(whole.batch)}-{settings}"
 
 
@@ -221,7 +221,7 @@ def _defaults(job: ServiceSettings, intervals: ChangeIntervals) -> UnitDefaults:
         interval_ms=job.view.change_interval_ms or job.window.width_ms,
         intervals_ms=_file_intervals(job) if job.fetches_missing else {},
         measure=_nearest(threshold, intervals.view_variables) if threshold else None,
-        refusal=lambda key: refusal(pattern, key),
+        refusal=refusal_of(job.client, pattern),
     )
 
 

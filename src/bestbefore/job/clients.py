@@ -1,4 +1,4 @@
-"""The settings of a SPARQL client in a job file: the endpoint, its limits, and who asks."""
+"""The settings of a client in a job file: the endpoint, its limits, and who asks."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,13 +8,12 @@ from bestbefore.errors import InputError, JobError, excerpt
 from bestbefore.job.sections import Section
 from bestbefore.service import ClientSettings
 from bestbefore.service.auth import basic, bearer
+from bestbefore.service.http_lookup import HttpLookup
 from bestbefore.service.settings import METHODS
 
 _NUMBERS = (
-    "units_per_request",
     "connections",
     "attempts",
-    "page_rows",
     "max_rows",
     "max_response_bytes",
     "circuit_failures",
@@ -26,18 +25,42 @@ _HEADERS, _SECRET_HEADERS = "headers", "secret_headers"
 
 def read_client(section: Section, *, endpoint: str, base: Path) -> ClientSettings:
     """The client of a section `[services.NAME]`; `endpoint` is where it asks by default."""
-    given: dict[str, Any] = {
-        "endpoint": section.text("endpoint", endpoint),
-        "method": section.choice("method", METHODS),
+    return _client(
+        section,
+        base,
+        endpoint=section.text("endpoint", endpoint),
+        method=section.choice("method", METHODS),
+        **_numbers(section, ("units_per_request", "page_rows")),
+    )
+
+
+def read_http_client(
+    section: Section, base: Path, *, endpoint: str, lookup: HttpLookup, units_per_request: int
+) -> ClientSettings:
+    """The client of a lookup by HTTP."""
+    return _client(
+        section, base, endpoint=endpoint, lookup=lookup, units_per_request=units_per_request
+    )
+
+
+def read_asking(section: Section, *, sql: bool = False) -> dict[str, Any]:
+    """How hard a service may be asked, of which SQL knows some and has `units_per_request`."""
+    given = _numbers(section, (*_NUMBERS, "units_per_request") if sql else _NUMBERS)
+    for key in _DURATIONS:
+        if sql and key == "max_retry_after":
+            continue
+        if (duration := section.duration_ms(key, None)) is not None:
+            given[f"{key}_s"] = duration / 1000
+    return given
+
+
+def _client(section: Section, base: Path, **given: Any) -> ClientSettings:  # noqa: ANN401
+    given |= {
         "authorization": _authorization(section, base),
         "headers": _headers(section),
         "secret_headers": _secret_headers(section, base),
+        **read_asking(section),
     }
-    numbers = {key: section.optional_integer(key) for key in _NUMBERS}
-    given |= {key: number for key, number in numbers.items() if number is not None}
-    for key in _DURATIONS:
-        if (duration := section.duration_ms(key, None)) is not None:
-            given[f"{key}_s"] = duration / 1000
     given |= {key: names for key in _LISTS if (names := section.texts(key)) is not None}
     if agent := section.text("user_agent"):
         given["user_agent"] = agent
@@ -45,6 +68,11 @@ def read_client(section: Section, *, endpoint: str, base: Path) -> ClientSetting
         return ClientSettings(**given)
     except InputError as error:
         raise JobError(f"[{section.name}]: {error}") from None
+
+
+def _numbers(section: Section, keys: tuple[str, ...]) -> dict[str, Any]:
+    numbers = {key: section.optional_integer(key) for key in keys}
+    return {key: number for key, number in numbers.items() if number is not None}
 
 
 def _authorization(section: Section, base: Path) -> str | None:

@@ -10,8 +10,7 @@ from bestbefore.maintenance import Policy
 from bestbefore.query import QueryPlan, ServicePlan, Threshold
 from bestbefore.query.algebra import Describe
 from bestbefore.query.continuous import ContinuousQuery, CountWindow, NamedWindow
-from bestbefore.service import ClientSettings
-from bestbefore.service.kinds import PluggedService
+from bestbefore.service.kinds import ClientKind, PluggedService
 from bestbefore.spark.needed_elements import ANY, NeededElements, Shape, shape_of
 from bestbefore.spark.sources import Source
 from bestbefore.windows import ReportSetting, ReportStrategy
@@ -102,7 +101,7 @@ class ServiceSettings:
     name: str
     plan: ServicePlan
     window: NamedWindow
-    client: ClientSettings | PluggedService
+    client: ClientKind
     budget: int
     policy: Policy
     view: ViewSettings
@@ -118,12 +117,19 @@ class ServiceSettings:
     @property
     def address(self) -> str:
         """What the service is known by: all that ask the same address share its limits."""
-        return self.client.address if isinstance(self.client, ClientSettings) else self.plan.iri
+        return self.plan.iri if isinstance(self.client, PluggedService) else self.client.address
+
+    @property
+    def identity(self) -> str:
+        """What its rows are of: the address and, of a lookup, what its keys and columns are."""
+        return (
+            self.address if self.client.meaning is None else f"{self.address} {self.client.meaning}"
+        )
 
     @property
     def units_per_request(self) -> int:
         """How many units one request asks for at most; for all that is known of a plug-in, one."""
-        return self.client.units_per_request if isinstance(self.client, ClientSettings) else 1
+        return 1 if isinstance(self.client, PluggedService) else self.client.units_per_request
 
     @property
     def join_key(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Any
 from bestbefore.errors import InputError, JobError, UnsupportedSparql, excerpt, nearest
 from bestbefore.input_files import read_text
 from bestbefore.job.job import AVAILABLE_NOW, FINITE, Job, SinkSettings
+from bestbefore.job.lookups import check_lookups
 from bestbefore.job.row_freshness import check_row_freshness
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.services import OWN_SECTIONS, read_services, refresh_keys, shared_budget
@@ -74,6 +75,7 @@ def read_job(tables: Mapping[str, Any], *, folder: Path | None = None) -> Job:
     )
     for section in (query_section, checkpoint_section):
         section.finish()
+    check_lookups(job)
     if job.sink.row_freshness:
         check_row_freshness(job)
     return job

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from bestbefore.errors import JobError, excerpt, nearest
 from bestbefore.job.clients import read_client
 from bestbefore.job.job import NO_QOS, UNLIMITED, Qos, ServiceSettings, ViewSettings, listed
+from bestbefore.job.lookups import read_http, read_sql
 from bestbefore.job.sections import Section, located, sections_for
 from bestbefore.job.service_limits import read_limits
 from bestbefore.maintenance import Need, Policy, resolve_policy
@@ -16,8 +17,15 @@ from bestbefore.query.algebra import Distinct, Group, services_of, walk
 from bestbefore.query.scope import certain_variables, visible_variables
 from bestbefore.rdf.iris import is_absolute_iri
 from bestbefore.registry import SERVICES, load_entry_points, load_module
-from bestbefore.service import ClientSettings
-from bestbefore.service.kinds import SPARQL, PluggedService, service_kinds
+from bestbefore.service.kinds import (
+    BUILT_IN,
+    HTTP,
+    SPARQL,
+    SQL,
+    ClientKind,
+    PluggedService,
+    service_kinds,
+)
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 # What a service may have for itself, and takes from the whole job otherwise.
@@ -117,7 +125,7 @@ def _paced(service: ServiceSettings) -> ServiceSettings:
     """The service with a client that keeps `per_second`; clients of an address share a pacer."""
     if (rate := service.limits.per_second) is None:
         return service
-    if not isinstance(service.client, ClientSettings):
+    if isinstance(service.client, PluggedService):
         raise JobError(
             f"services.{service.name}: limits.per_second = {rate} cannot be kept for a service of "
             f"kind {service.client.kind!r}, which sends by itself; use limits.per_minute"
@@ -180,14 +188,16 @@ def _load_own_module(section: Section, base: Path) -> None:
         load_module(module, folder=base, where=f"{section.name}.module")
 
 
-def _client(section: Section, clause: ServicePlan, base: Path) -> ClientSettings | PluggedService:
+def _client(section: Section, clause: ServicePlan, base: Path) -> ClientKind:
     _load_own_module(section, base)
     kind = section.text("kind", SPARQL) or SPARQL
     if kind == SPARQL:
         return read_client(section, endpoint=clause.iri, base=base)
+    if kind in (HTTP, SQL):
+        return read_http(section, base) if kind == HTTP else read_sql(section, base)
     load_entry_points(SERVICES)
     if kind not in service_kinds:
-        known = nearest(kind, (SPARQL, *service_kinds))
+        known = nearest(kind, (*BUILT_IN, *service_kinds))
         raise JobError(f"{section.name}.kind = {kind!r} is no kind of service; {known}")
     return PluggedService(kind, section.rest("iri", "kind", "module", _LIMITS, *OWN_SECTIONS))
 

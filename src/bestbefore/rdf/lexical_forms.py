@@ -4,7 +4,9 @@ The patterns are written for Java's regular expressions and for Python's; they a
 """
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass
+from functools import cache
 
 from bestbefore.errors import InputError, nearest
 from bestbefore.rdf.iris import is_absolute_iri
@@ -84,6 +86,8 @@ NUMBER_FORMS = {
 }
 _BY_SUFFIX = {f"^^<{datatype}>": re.compile(form) for datatype, form in NUMBER_FORMS.items()}
 
+# More digits than any type with a range has.
+_LONGEST = 100
 _ANY_TEXT = ("string", "anyURI", "base64Binary", "language", "normalizedString", "token")
 _KNOWN = (*LEXICAL_FORMS, *(f"{XSD}{name}" for name in _ANY_TEXT))
 
@@ -103,6 +107,33 @@ def datatype_iri(text: str) -> str:
     if not is_absolute_iri(iri):
         raise InputError(f"{text!r} is no datatype; write xsd:decimal, say, or an IRI in full")
     return iri
+
+
+def has_lexical_form(text: str, datatype: str) -> bool:
+    """Whether a text is a value of a datatype; of types that are not known here any text is.
+
+    >>> has_lexical_form("2026-02-30", XSD + "date"), has_lexical_form("300", XSD + "byte")
+    (False, False)
+    """
+    if (form := LEXICAL_FORMS.get(datatype)) is None:
+        return True
+    if not _compiled(form.pattern).fullmatch(text):
+        return False
+    if form.low is not None and form.high is not None:
+        return len(text) < _LONGEST and form.low <= int(text) <= form.high
+    return not form.starts_with_date or _is_day(text)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _is_day(text: str) -> bool:
+    """Whether the day exists that a text begins with."""
+    year, month, day = text.lstrip("-").split("-")[:3]
+    # The calendar repeats every 400 years, and Python's has no year 0.
+    return int(day[:2]) <= monthrange(int(year[-4:]) % 400 + 400, int(month))[1]
 
 
 def number_of(encoded: str | None) -> float | None:

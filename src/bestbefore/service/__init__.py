@@ -5,7 +5,7 @@ client ─► fetching ─► request (query text) ─► endpoint (gate, breake
 """
 
 from bestbefore.rdf.terms import Key, Row
-from bestbefore.service.client import SparqlClient
+from bestbefore.service.client import ServiceClient
 from bestbefore.service.request import (
     ServicePattern,
     load_query,
@@ -25,9 +25,9 @@ __all__ = [
     "RequestTimes",
     "Row",
     "Service",
+    "ServiceClient",
     "ServicePattern",
     "ServiceState",
-    "SparqlClient",
     "load_query",
     "refresh_query",
     "refusal",

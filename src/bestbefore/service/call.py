@@ -2,23 +2,26 @@
 
 from dataclasses import dataclass, field
 
+from bestbefore.rdf.terms import Key
+from bestbefore.service.message import Message, Statement
 from bestbefore.service.no_answer import NoAnswerError
-from bestbefore.service.results import Wanted
 
 _GIVE_UP_AFTER = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query, what its reply must hold, and how long that may take.
+    """What is sent, and how long the whole reply may take.
 
+    Rows that come for a `unit` lack its key. A status in `absent` says that there are none.
     Questions for units are alike (`comparable`), so the time of one says something of the
     service's load; that of a load does not.
     """
 
-    query: str
-    wanted: Wanted
+    message: Message | Statement
     timeout_s: float
+    unit: Key | None = None
+    absent: frozenset[int] = frozenset()
     comparable: bool = True
 
 

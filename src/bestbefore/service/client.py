@@ -1,4 +1,4 @@
-"""The SPARQL client: blocking calls, from any thread, onto one event loop."""
+"""The client of a service: blocking calls, from any thread, onto one event loop."""
 
 import asyncio
 import logging
@@ -8,26 +8,48 @@ from typing import Self
 
 from bestbefore.errors import ServiceError
 from bestbefore.rdf.terms import Key, Row
-from bestbefore.service import request
 from bestbefore.service.breaker import CircuitState
-from bestbefore.service.call import Call, Question
-from bestbefore.service.endpoint import Endpoint
+from bestbefore.service.call import Call
+from bestbefore.service.dialect import Dialect
+from bestbefore.service.endpoint import Endpoint, Exchange
 from bestbefore.service.fetching import Doubted, Fetching, ProvenForm
 from bestbefore.service.gate import Sleep
+from bestbefore.service.http_lookup import Http
 from bestbefore.service.loop import LoopThread
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.request import ServicePattern
 from bestbefore.service.request_times import RequestTimes
-from bestbefore.service.results import Rows, Wanted
+from bestbefore.service.results import Rows
 from bestbefore.service.service import Fetched, Loaded
 from bestbefore.service.settings import ClientSettings
+from bestbefore.service.sparql import Sparql
+from bestbefore.service.sql import Sql
+from bestbefore.service.sql_drivers import driver_of
+from bestbefore.service.sql_settings import SqlSettings
+from bestbefore.service.sql_transport import SqlTransport
+from bestbefore.service.transport import Transport
 from bestbefore.time import Clock, monotonic_ms, monotonic_s, wall_clock_ms
 
 _LOG = logging.getLogger("bestbefore.service")
 
 
-class SparqlClient:
-    """The `Service` behind a SPARQL 1.1 (or, one unit at a time, 1.0) endpoint.
+def dialect_of(settings: ClientSettings | SqlSettings, pattern: ServicePattern) -> Dialect:
+    """The dialect in which a pattern is asked of a service."""
+    if isinstance(settings, SqlSettings):
+        return Sql(settings, pattern)
+    if settings.lookup is not None:
+        return Http(settings.lookup, pattern, settings.timeout_s, settings.max_rows)
+    return Sparql(settings, pattern)
+
+
+def _transport_of(settings: ClientSettings | SqlSettings) -> Exchange:
+    if isinstance(settings, SqlSettings):
+        return SqlTransport(settings, driver_of(settings))
+    return Transport(settings)
+
+
+class ServiceClient:
+    """The `Service` behind an endpoint, which it asks in the dialect of its kind.
 
     Its connections stay open between calls, until `close`. A unit is believed gone only after a
     reply that asked for it alone, or twice: a batch that brings nothing for some of its units is
@@ -37,7 +59,7 @@ class SparqlClient:
 
     def __init__(
         self,
-        settings: ClientSettings,
+        settings: ClientSettings | SqlSettings,
         pattern: ServicePattern,
         *,
         clock: Clock = wall_clock_ms,
@@ -46,12 +68,18 @@ class SparqlClient:
         jitter: Random | None = None,
     ) -> None:
         self._settings, self._pattern = settings, pattern
+        self._dialect = dialect_of(settings, pattern)
         # Spreading retries needs no secrecy.
         jitter = jitter or Random()  # noqa: S311
         self._endpoint = Endpoint(
-            settings, clock=clock, steady_clock=steady_clock, sleep=sleep, jitter=jitter
+            settings,
+            _transport_of(settings),
+            clock=clock,
+            steady_clock=steady_clock,
+            sleep=sleep,
+            jitter=jitter,
         )
-        self._thread = LoopThread(f"sparql {settings.address}")
+        self._thread = LoopThread(f"client of {settings.address}")
         self._form, self._doubted = ProvenForm(), Doubted()
 
     def __enter__(self) -> Self:
@@ -80,7 +108,7 @@ class SparqlClient:
     ) -> Fetched:
         """Return the current rows of the units; trouble puts units in `failed` and never raises."""
         started = monotonic_s()
-        refusals = {key: request.refusal(self._pattern, key) for key in keys}
+        refusals = {key: self._dialect.refusal(key) for key in keys}
         sendable = [key for key, why in refusals.items() if why is None]
         fetching = self._fetching(Call(requests_allowed))
         if sendable:
@@ -121,16 +149,17 @@ class SparqlClient:
         self._thread.close(self._endpoint.close)
 
     def _fetching(self, call: Call) -> Fetching:
-        memory = self._form, self._doubted
-        return Fetching(self._endpoint, self._settings, self._pattern, *memory, call)
+        asked = self._endpoint, self._settings, self._pattern, self._dialect
+        return Fetching(*asked, self._form, self._doubted, call)
 
     async def _load(self, call: Call) -> Rows:
         size = self._settings.page_rows
-        page = await self._page(call, offset=0)
+        page = await self._endpoint.ask(self._dialect.page(0), call)
         rows: list[Row] = list(page.rows)
         invalid: list[Row] = list(page.invalid)
         while size is not None and len(page) == size:
-            previous, page = page, await self._page(call, offset=len(rows) + len(invalid))
+            following = self._dialect.page(len(rows) + len(invalid))
+            previous, page = page, await self._endpoint.ask(following, call)
             # Equal pages in a total order hold one row over and over, or were never turned.
             if page == previous and len(set(page.rows)) > 1:
                 raise NoAnswerError("the service ignores OFFSET; load without page_rows")
@@ -138,10 +167,3 @@ class SparqlClient:
             invalid.extend(page.invalid)
             _LOG.info("%d rows loaded so far from %s", len(rows), self._settings.address)
         return Rows(rows, invalid)
-
-    async def _page(self, call: Call, *, offset: int) -> Rows:
-        limit = self._settings.page_rows
-        query = request.load_query(self._pattern, limit=limit, offset=offset)
-        wanted = Wanted(self._pattern.variables, self._settings.max_rows, limit)
-        question = Question(query, wanted, self._settings.load_timeout_s, comparable=False)
-        return await self._endpoint.ask(question, call)

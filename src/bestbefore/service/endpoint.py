@@ -1,22 +1,23 @@
-"""One SPARQL endpoint: when it may be asked, how much at a time, and when once more."""
+"""One endpoint: when it may be asked, how much at a time, and when once more."""
 
 import asyncio
 from dataclasses import dataclass
 from random import Random
+from typing import Any, Protocol
 
 from bestbefore.service import redirects
 from bestbefore.service.breaker import CircuitBreaker
 from bestbefore.service.call import Call, Question
 from bestbefore.service.concurrency import AdaptiveLimit, Slots
 from bestbefore.service.gate import Gate, Sleep, backoff_s, retry_after_s
-from bestbefore.service.message import Message, message_of
+from bestbefore.service.message import Message, Statement
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.pacing import Turn, shared_pacer
 from bestbefore.service.reply import Reply, failure
 from bestbefore.service.request_times import Stopwatch
 from bestbefore.service.results import Rows
 from bestbefore.service.settings import ClientSettings
-from bestbefore.service.transport import Transport
+from bestbefore.service.sql_settings import SqlSettings
 from bestbefore.time import Clock, monotonic_s
 
 
@@ -30,12 +31,25 @@ class _Permit:
     started_s: float
 
 
+class Exchange(Protocol):
+    """Whoever carries messages of one form to a service, and brings back what it says."""
+
+    async def exchange(self, message: Any, question: Question, turn: Turn) -> Rows | Reply:  # noqa: ANN401
+        """The rows of a reply, or a reply that holds none; else `NoAnswerError`."""
+        ...
+
+    async def close(self) -> None:
+        """Close the connections."""
+        ...
+
+
 class Endpoint:
     """One endpoint behind one pool of connections; lives on one event loop."""
 
     def __init__(
         self,
-        settings: ClientSettings,
+        settings: ClientSettings | SqlSettings,
+        transport: Exchange,
         *,
         clock: Clock,
         steady_clock: Clock,
@@ -56,10 +70,10 @@ class Endpoint:
         self._pacer = shared_pacer(settings.address, rate, steady_clock, sleep)
         self._limit = AdaptiveLimit(settings.connections)
         self._slots = Slots(self._limit)
-        self._transport = Transport(settings)
+        self._transport = transport
 
     async def ask(self, question: Question, call: Call) -> Rows:
-        """Return the rows of the reply to a query, trying again while trouble may pass."""
+        """Return the rows of the reply to a question, trying again while trouble may pass."""
         attempt = 1
         # A query that backs off keeps its slot, so that a service in trouble is asked less.
         async with self._slots:
@@ -87,17 +101,21 @@ class Endpoint:
 
     async def _follow(self, question: Question, call: Call) -> Rows:
         """Send a query and go where the service says that it is answered."""
-        message = message_of(question.query, self._settings)
+        message = question.message
         for _ in range(1 + redirects.MOST):
             outcome = await self._send(message, question, call)
             if isinstance(outcome, Rows):
                 return outcome
-            if outcome.status not in redirects.STATUSES:
+            if outcome.status in question.absent:
+                return Rows([], [])
+            if outcome.status not in redirects.STATUSES or not isinstance(message, Message):
                 raise failure(outcome)
             message = message.redirected(outcome)
         raise NoAnswerError(f"the service redirected more than {redirects.MOST} times")
 
-    async def _send(self, message: Message, question: Question, call: Call) -> Rows | Reply:
+    async def _send(
+        self, message: Message | Statement, question: Question, call: Call
+    ) -> Rows | Reply:
         """Send one request when it may be sent, and take note of how it went."""
         permit = await self._permit(call)
         try:

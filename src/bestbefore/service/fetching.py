@@ -5,14 +5,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bestbefore.rdf.terms import Key, Row
-from bestbefore.service import request
 from bestbefore.service.call import Call, Question
+from bestbefore.service.dialect import Dialect
 from bestbefore.service.endpoint import Endpoint
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.request import ServicePattern
-from bestbefore.service.results import Rows, Wanted
+from bestbefore.service.results import Rows
 from bestbefore.service.service import ServiceState
 from bestbefore.service.settings import ClientSettings
+from bestbefore.service.sql_settings import SqlSettings
 
 _SPOILT = "all rows that came for it hold something that is no RDF term"
 
@@ -68,8 +69,9 @@ class Fetching:
     """
 
     endpoint: Endpoint
-    settings: ClientSettings
+    settings: ClientSettings | SqlSettings
     pattern: ServicePattern
+    dialect: Dialect
     form: ProvenForm
     doubted: Doubted
     call: Call
@@ -167,10 +169,14 @@ class Fetching:
 
     async def _ask(self, keys: Sequence[Key]) -> _Units:
         self._asked.update(keys)
-        if self.settings.units_per_request == 1 or not self.pattern.key:
-            return await self._ask_single(keys[0])
-        query = request.refresh_query(self.pattern, keys)
-        rows = await self._rows(query, self.pattern.variables)
+        question = self.dialect.units(keys)
+        rows = await self._rows(question)
+        if question.unit is not None:
+            return self._of_unit(question.unit, rows)
+        return self._by_unit(keys, rows)
+
+    def _by_unit(self, keys: Sequence[Key], rows: Rows) -> _Units:
+        """What a reply has of each of some units."""
         columns = [self.pattern.variables.index(name) for name in self.pattern.key]
         found: dict[Key, list[Row]] = {key: [] for key in keys}
         unasked = 0
@@ -190,20 +196,18 @@ class Fetching:
             )
         return _Units(found, spoilt)
 
-    async def _ask_single(self, key: Key) -> _Units:
+    def _of_unit(self, key: Key, rows: Rows) -> _Units:
+        """What a reply has of the one unit that it is about, which it does not name."""
         others = self.pattern.others
         known = dict(zip(self.pattern.key, key, strict=True))
-        rows = await self._rows(request.single_query(self.pattern, key), others)
         named = [{**known, **dict(zip(others, row, strict=True))} for row in rows.rows]
         whole = [tuple(row[name] for name in self.pattern.variables) for row in named]
         if whole:
             return _Units({key: whole})
         return _Units({}, frozenset([key] if rows.invalid else ()))
 
-    async def _rows(self, query: str, variables: tuple[str, ...]) -> Rows:
-        wanted = Wanted(variables, max_rows=self.settings.max_rows)
+    async def _rows(self, question: Question) -> Rows:
         try:
-            question = Question(query, wanted, self.settings.timeout_s)
             rows = await self.endpoint.ask(question, self.call)
         except NoAnswerError as trouble:
             self.call.lost_in_a_row += not self._is_the_keys_fault(trouble)

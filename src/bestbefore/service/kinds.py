@@ -1,19 +1,23 @@
-"""Kinds of services: SPARQL endpoints, and what plug-ins bring."""
+"""Kinds of services: SPARQL endpoints, lookups by HTTP and in SQL, and what plug-ins bring."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, ClassVar
 
 from bestbefore.errors import BestbeforeError, JobError
 from bestbefore.rdf.terms import Key
 from bestbefore.registry import Registry
-from bestbefore.service.client import SparqlClient
-from bestbefore.service.request import ServicePattern
+from bestbefore.service.client import ServiceClient, dialect_of
+from bestbefore.service.request import ServicePattern, refusal
 from bestbefore.service.service import Fetched, Service
 from bestbefore.service.settings import ClientSettings
+from bestbefore.service.sql_settings import SqlSettings
+from bestbefore.service.sql_transport import check_columns
 
-SPARQL = "sparql"
+SPARQL, HTTP, SQL = "sparql", "http", "sql"
+BUILT_IN = (SPARQL, HTTP, SQL)
 
 ServiceFactory = Callable[[Mapping[str, Any], ServicePattern], Service]
 """A function from the settings in a job file, and the SERVICE pattern, to a service."""
@@ -27,12 +31,26 @@ class PluggedService:
 
     kind: str
     settings: Mapping[str, Any]
+    meaning: ClassVar[None] = None
 
 
-def open_service(settings: ClientSettings | PluggedService, pattern: ServicePattern) -> Service:
+ClientKind = ClientSettings | SqlSettings | PluggedService
+"""Who answers a SERVICE, as a job describes it."""
+
+
+def refusal_of(settings: ClientKind, pattern: ServicePattern) -> Callable[[Key], str | None]:
+    """What tells why a key can never be sent to a service, or `None` if it can."""
+    if isinstance(settings, PluggedService):
+        return partial(refusal, pattern)
+    return dialect_of(settings, pattern).refusal
+
+
+def open_service(settings: ClientKind, pattern: ServicePattern) -> Service:
     """The service that answers a pattern."""
-    if isinstance(settings, ClientSettings):
-        return SparqlClient(settings, pattern)
+    if isinstance(settings, SqlSettings):
+        check_columns(settings, pattern)
+    if not isinstance(settings, PluggedService):
+        return ServiceClient(settings, pattern)
     try:
         return service_kinds[settings.kind](settings.settings, pattern)
     except BestbeforeError:

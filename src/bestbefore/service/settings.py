@@ -3,15 +3,18 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from math import inf
-from typing import Literal
-from urllib.parse import SplitResult, quote, unquote, urlsplit
+from typing import Literal, Protocol
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
 
 from bestbefore.errors import InputError
 from bestbefore.service import decoding, results
 from bestbefore.service.allow_list import check_host, check_literal_address, read_networks
 from bestbefore.service.auth import basic, secrets_in
+from bestbefore.service.http_lookup import HttpLookup
+from bestbefore.service.results.json_document import JSON
 
 _MEBIBYTE = 1024 * 1024
 Method = Literal["post", "get", "post-direct"]
@@ -29,6 +32,40 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~\-]+")
 _HEADER_VALUE = re.compile(r"[\x20-\x7e]*")
 
 
+class Asking(Protocol):
+    """What the settings of any client say of how hard a service may be asked."""
+
+    @property
+    def max_rows(self) -> int | None:
+        """So many rows are too many to be all."""
+        ...
+
+    @property
+    def page_rows(self) -> int | None:
+        """The size of the pages in which all is loaded."""
+        ...
+
+    @property
+    def max_retry_after_s(self) -> float:
+        """The longest wait that is sat out."""
+        ...
+
+    @property
+    def circuit_wait_s(self) -> float:
+        """How long nothing is sent to a service that is down."""
+        ...
+
+    @property
+    def circuit_longest_wait_s(self) -> float:
+        """The most that this wait grows to."""
+        ...
+
+    @property
+    def requests_per_second(self) -> float | None:
+        """The pace of requests."""
+        ...
+
+
 def default_user_agent() -> str:
     """The name by which endpoints know this client."""
     try:
@@ -40,7 +77,7 @@ def default_user_agent() -> str:
 
 @dataclass(frozen=True, slots=True)
 class ClientSettings:
-    """Where a SPARQL endpoint is and what one client may ask of it.
+    """Where an endpoint is and what one client may ask of it: in SPARQL, or by a `lookup`.
 
     `units_per_request` = 1 writes queries without VALUES, for SPARQL 1.0 endpoints. `connections`
     is the most that is asked at a time; a service that slows down gets less. A Retry-After
@@ -77,6 +114,7 @@ class ClientSettings:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     authorization: str | None = field(default=None, repr=False)
+    lookup: HttpLookup | None = None
     address: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
@@ -92,9 +130,14 @@ class ClientSettings:
             raise InputError(f"method = {self.method!r}: it must be one of {', '.join(METHODS)}")
         check_host(parts.hostname or "", self.allow_hosts)
         check_literal_address(parts.hostname or "", read_networks(self.allow_addresses))
-        self._check_numbers()
-        self._check_waits()
+        check_numbers(self)
+        check_waits(self)
         self._check_headers()
+
+    @property
+    def meaning(self) -> str | None:
+        """What tells rows of a lookup from those of others at its address; None for SPARQL."""
+        return None if self.lookup is None else meaning_of(self.endpoint, self.lookup)
 
     @property
     def url(self) -> str:
@@ -106,7 +149,7 @@ class ClientSettings:
     def request_headers(self) -> dict[str, str]:
         """Every header that goes with a query."""
         own = {
-            "Accept": results.ACCEPTED,
+            "Accept": results.ACCEPTED if self.lookup is None else JSON,
             "Accept-Encoding": decoding.ACCEPTED,
             "User-Agent": self.user_agent,
         }
@@ -125,39 +168,10 @@ class ClientSettings:
         parts = _split(self.endpoint)
         yield from (parts.password or "", unquote(parts.password or ""), parts.query)
         yield from (value for _, value in self.secret_headers)
+        yield from (value for _, value in parse_qsl(parts.query) if len(value) >= 8)
         # A short value is a switch such as `true`; blotting it out would garble every message.
         yield from (value for _, value in self.headers if len(value) >= 8)
         yield from secrets_in(self.request_headers.get("Authorization", ""))
-
-    def _check_numbers(self) -> None:
-        counts = ("units_per_request", "connections", "attempts", "circuit_failures")
-        least = dict.fromkeys((*counts, "max_response_bytes", "max_rows"), 1)
-        for name, low in {**least, "page_rows": 2}.items():
-            value = getattr(self, name)
-            if value is not None and value < low:
-                raise InputError(f"{name} = {value} asks for nothing; it must be at least {low}")
-        if self.page_rows and self.max_rows and self.page_rows > self.max_rows:
-            raise InputError(
-                f"page_rows = {self.page_rows} is more than max_rows = {self.max_rows}, so every"
-                " page would be cut; make the pages smaller"
-            )
-
-    def _check_waits(self) -> None:
-        for name in ("timeout_s", "load_timeout_s"):
-            if not 0 < getattr(self, name) < inf:
-                raise InputError(f"{name} = {getattr(self, name)} is no time to wait for an answer")
-        if not 0 <= self.max_retry_after_s < inf:
-            raise InputError(f"max_retry_after_s = {self.max_retry_after_s} is not a waiting time")
-        if not 0 < self.circuit_wait_s <= self.circuit_longest_wait_s < inf:
-            raise InputError(
-                f"circuit_wait_s = {self.circuit_wait_s} and circuit_longest_wait_s ="
-                f" {self.circuit_longest_wait_s} must be waiting times, the first the shorter one"
-            )
-        if self.requests_per_second is not None and not 0 < self.requests_per_second < inf:
-            raise InputError(
-                f"requests_per_second = {self.requests_per_second} is no pace; leave it out for"
-                " no limit"
-            )
 
     def _check_headers(self) -> None:
         given = (*self.headers, *self.secret_headers)
@@ -174,6 +188,45 @@ class ClientSettings:
                 raise InputError(f"the header {name!r} is set twice; keep one of them")
 
 
+def check_numbers(settings: Asking) -> None:
+    """Refuse numbers with which nothing could be asked."""
+    counts = ("units_per_request", "connections", "attempts", "circuit_failures")
+    least = dict.fromkeys((*counts, "max_response_bytes", "max_rows"), 1)
+    for name, low in {**least, "page_rows": 2}.items():
+        value = getattr(settings, name)
+        if value is not None and value < low:
+            raise InputError(f"{name} = {value} asks for nothing; it must be at least {low}")
+    if settings.page_rows and settings.max_rows and settings.page_rows > settings.max_rows:
+        raise InputError(
+            f"page_rows = {settings.page_rows} is more than max_rows = {settings.max_rows}, so"
+            " every page would be cut; make the pages smaller"
+        )
+
+
+def check_waits(settings: Asking) -> None:
+    """Refuse what is no time to wait, and no pace."""
+    for name in ("timeout_s", "load_timeout_s"):
+        if not 0 < getattr(settings, name) < inf:
+            raise InputError(f"{name} = {getattr(settings, name)} is no time to wait for an answer")
+    if not 0 <= settings.max_retry_after_s < inf:
+        raise InputError(f"max_retry_after_s = {settings.max_retry_after_s} is not a waiting time")
+    if not 0 < settings.circuit_wait_s <= settings.circuit_longest_wait_s < inf:
+        raise InputError(
+            f"circuit_wait_s = {settings.circuit_wait_s} and circuit_longest_wait_s ="
+            f" {settings.circuit_longest_wait_s} must be waiting times, the first the shorter one"
+        )
+    if settings.requests_per_second is not None and not 0 < settings.requests_per_second < inf:
+        raise InputError(
+            f"requests_per_second = {settings.requests_per_second} is no pace; leave it out for"
+            " no limit"
+        )
+
+
+def meaning_of(*parts: object) -> str:
+    """A short text that differs where some settings do, and tells nothing of them."""
+    return sha256(repr(parts).encode()).hexdigest()[:12]
+
+
 def _split(endpoint: str) -> SplitResult:
     """The parts of a URL that can be called; any other is an `InputError`."""
     try:
@@ -184,9 +237,7 @@ def _split(endpoint: str) -> SplitResult:
     if not sound or not re.fullmatch(r"[^\s\x00-\x1f\x7f]+", endpoint):
         raise InputError(f"{_hidden(endpoint)!r} is not the URL of an endpoint; write http(s)://…")
     if parts.scheme not in ("http", "https"):
-        raise InputError(
-            f"{_hidden(endpoint)!r} is neither http nor https; SPARQL is asked by HTTP"
-        )
+        raise InputError(f"{_hidden(endpoint)!r} is neither http nor https; it is asked by HTTP")
     return parts
 
 

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from types import SimpleNamespace
 
 import aiohttp
+from yarl import URL
 
 from bestbefore.service.allow_list import AllowedAddresses, read_networks
 from bestbefore.service.call import Question
@@ -13,7 +14,7 @@ from bestbefore.service.message import Message
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.pacing import Turn
 from bestbefore.service.reply import Reply
-from bestbefore.service.results import Rows, open_reader
+from bestbefore.service.results import Rows
 from bestbefore.service.settings import ClientSettings
 from bestbefore.time import monotonic_s
 
@@ -57,7 +58,7 @@ class Transport:
         until = monotonic_s() + question.timeout_s
         async with self._opened().request(
             message.method,
-            message.url,
+            URL(message.url, encoded=message.exact),
             data=message.body,
             headers=message.headers,
             timeout=aiohttp.ClientTimeout(total=question.timeout_s),
@@ -67,18 +68,18 @@ class Transport:
             middlewares=(_Once(),),
         ) as response:
             try:
-                return await self._read(response, question, until)
+                return await self._read(response, message, until)
             except BaseException:
                 response.close()
                 raise
 
     async def _read(
-        self, response: aiohttp.ClientResponse, question: Question, until: float
+        self, response: aiohttp.ClientResponse, message: Message, until: float
     ) -> Rows | Reply:
         headers = {name.lower(): value for name, value in response.headers.items()}
         if response.status != 200:
             return Reply(response.status, headers, await self._beginning(response))
-        reader = open_reader(headers, question.wanted)
+        reader = message.reader(headers)
         length = 0
         async for piece in _pieces(response):
             length += len(piece)

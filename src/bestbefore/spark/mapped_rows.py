@@ -50,7 +50,7 @@ class MappedColumns:
         """The intake rows of a frame that has the columns of the mapping."""
         self._check(frame)
         kinds = {name: frame.schema[name].dataType for name in self.mapping.columns}
-        values = ", ".join(f"{_text_of(*each)} AS {quoted(each[0])}" for each in kinds.items())
+        values = ", ".join(f"{text_of(*each)} AS {quoted(each[0])}" for each in kinds.items())
         malformed = quoted(MALFORMED) if MALFORMED in frame.columns else "NULL"
         texts = [f"CAST({quoted(name)} AS STRING)" for name in kinds if _is_text(kinds[name])]
         broken = f"CASE WHEN {malformed} IS NOT NULL THEN 'the row is malformed' END"
@@ -162,7 +162,7 @@ def _is_text(kind: types.DataType) -> bool:
     return isinstance(kind, types.StringType | types.BinaryType)
 
 
-def _text_of(name: str, kind: types.DataType) -> str:
+def text_of(name: str, kind: types.DataType) -> str:
     """The values of a column as XML Schema writes them, whatever the session's settings are."""
     column = quoted(name)
     match kind:

@@ -6,7 +6,7 @@ from bestbefore.checkpoint.state import State
 from bestbefore.engine.view_start import open_view, service_pattern
 from bestbefore.errors import InputError
 from bestbefore.job import read_job
-from bestbefore.service import SparqlClient
+from bestbefore.service import ServiceClient
 from bestbefore.storage import LocalStorage
 
 EX = "http://example.org/"
@@ -34,7 +34,7 @@ def opened(oxigraph, tmp_path):
             folder=tmp_path,
         )
         storage = LocalStorage(str(tmp_path / "checkpoint"))
-        with SparqlClient(job.services[0].client, service_pattern(job.services[0])) as client:
+        with ServiceClient(job.services[0].client, service_pattern(job.services[0])) as client:
             view, _ = open_view(job.services[0], storage, client, State("q"), clock=lambda: 7)
         rows = {key: view.rows_of(unit) for unit, key in enumerate(view.keys)}
         users = [key[0].removeprefix(f"<{EX}").removesuffix(">") for key in view.keys]
@@ -97,7 +97,7 @@ def test_a_real_server_is_asked_for_units_by_their_refresh_key(oxigraph, tmp_pat
         folder=tmp_path,
     )
     storage = LocalStorage(str(tmp_path / "checkpoint"))
-    with SparqlClient(job.services[0].client, service_pattern(job.services[0])) as client:
+    with ServiceClient(job.services[0].client, service_pattern(job.services[0])) as client:
         view, _ = open_view(job.services[0], storage, client, State("q"), clock=lambda: 7)
         fetched = client.fetch([(f"<{EX}x>",)])
     assert sorted(view.keys) == [(f"<{EX}x>",), (f"<{EX}y>",)]

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from bestbefore.query import parse_sparql
 from bestbefore.query.algebra import services_of
-from bestbefore.service import ClientSettings, ServicePattern, SparqlClient
+from bestbefore.service import ClientSettings, ServiceClient, ServicePattern
 
 Behaviour = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -220,7 +220,7 @@ def client_of(endpoint, moved_time):
 
     def make(*, pattern=FOLLOWERS, **settings):
         settings = {"endpoint": endpoint.url, **settings}
-        client = SparqlClient(
+        client = ServiceClient(
             ClientSettings(**settings),
             pattern,
             clock=moved_time.clock,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bestbefore import service
 from bestbefore.errors import ServiceError
-from bestbefore.service import Fetched, Service, SparqlClient
+from bestbefore.service import Fetched, Service, ServiceClient
 from bestbefore.service.auth import basic, bearer
 from bestbefore.service.kinds import fetch_within
 
@@ -27,9 +27,9 @@ def test_the_public_names():
         "RequestTimes",
         "Row",
         "Service",
+        "ServiceClient",
         "ServicePattern",
         "ServiceState",
-        "SparqlClient",
         "load_query",
         "refresh_query",
         "refusal",
@@ -385,6 +385,6 @@ def test_closing_ends_calls_that_wait(endpoint, client_of):
 
 def test_a_client_that_was_never_used_starts_no_thread(client_of):
     before = threading.active_count()
-    client: SparqlClient = client_of()
+    client: ServiceClient = client_of()
     assert threading.active_count() == before
     client.close()

@@ -1,10 +1,12 @@
 """The client against a real SPARQL 1.1 server."""
 
+import pyoxigraph as ox
 import pytest
 
-from bestbefore.service import ClientSettings, SparqlClient
+from bestbefore.service import ClientSettings, ServiceClient
 
 from .conftest import asked
+from .test_http_lookup import NASTY
 
 USERS = 400
 INTEGER = "http://www.w3.org/2001/XMLSchema#integer"
@@ -26,7 +28,7 @@ def users(oxigraph):
 
 
 def client(server, pattern, **settings):
-    return SparqlClient(ClientSettings(server.base + "/query", **settings), pattern)
+    return ServiceClient(ClientSettings(server.base + "/query", **settings), pattern)
 
 
 def test_loading_in_one_piece_and_in_pages(users, followers):
@@ -141,3 +143,17 @@ def test_a_malformed_iri_does_not_take_the_batch_with_it(users, followers):
         fetched = batches.fetch([*((user(n),) for n in range(10)), bad])
     assert list(fetched.failed) == [bad]
     assert len(fetched.rows) == 10
+
+
+def test_a_key_is_never_anything_but_a_term(users):
+    pattern = asked("?user <http://e/name> ?name . ?user <http://e/n> ?n", ("name", "n"), ("name",))
+    terms = [str(ox.Literal(text)) for text in NASTY]
+    triples = (
+        f"<http://e/x/{n}> <http://e/name> {term} ; <http://e/n> {term} ."
+        for n, term in enumerate(terms)
+    )
+    users.update(f"CLEAR ALL; INSERT DATA {{ {' '.join(triples)} }}")
+    keys = [(f'"{text}"',) for text in NASTY]
+    with client(users, pattern) as batches, client(users, pattern, units_per_request=1) as singles:
+        for fetched in (batches.fetch(keys), singles.fetch(keys)):
+            assert dict(fetched.rows) == {key: ((key[0], key[0]),) for key in keys}

@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from bestbefore.errors import ServiceError
-from bestbefore.service import ClientSettings, SparqlClient
+from bestbefore.service import ClientSettings, ServiceClient
 
 from .conftest import key, row, user
 
@@ -367,7 +367,7 @@ def test_deadlines_that_pass_in_silence_open_the_circuit(endpoint, client_of, mo
 
 def test_waiting_for_a_turn_ends_with_the_deadline(endpoint, followers):
     settings = ClientSettings(endpoint.url, requests_per_second=0.1)
-    with SparqlClient(settings, followers) as client:
+    with ServiceClient(settings, followers) as client:
         fetched = client.fetch([key(1)], deadline_s=0.05)
     assert (fetched.requests, fetched.seconds < 5) == (0, True)
     assert fetched.failures == ("not back within the deadline of 0.05 s",)

@@ -5,6 +5,6 @@ first row too many: what a service sends decides neither memory nor time.
 """
 
 from bestbefore.service.results.formats import ACCEPTED, open_reader
-from bestbefore.service.results.rows import Reader, Rows, Wanted
+from bestbefore.service.results.rows import Reader, RowCollector, Rows, Wanted
 
-__all__ = ["ACCEPTED", "Reader", "Rows", "Wanted", "open_reader"]
+__all__ = ["ACCEPTED", "Reader", "RowCollector", "Rows", "Wanted", "open_reader"]

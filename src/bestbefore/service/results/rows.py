@@ -57,6 +57,7 @@ class RowCollector:
 
     def __init__(self, wanted: Wanted, encode: EncodeTerm, *, ceiling: int | None = None) -> None:
         self._wanted, self._encode = wanted, encode
+        self.variables = wanted.variables
         ceilings = [most for most in (wanted.max_rows, ceiling) if most is not None]
         self._ceiling = min(ceilings, default=None)
         self._first_refused = self._ceiling if wanted.limit is None else wanted.limit + 1
