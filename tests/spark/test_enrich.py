@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 import bestbefore
 from bestbefore import HttpLookup, SparqlLookup, SqlLookup, enrich
-from bestbefore.engine import answering, batch
+from bestbefore.engine import answering, query_run
 from bestbefore.errors import InputError
 from bestbefore.service import Fetched
 from bestbefore.spark import buffer
@@ -121,7 +121,7 @@ def test_types_are_those_of_the_first_values_and_a_table_shows_all(spark, stream
 
 @pytest.mark.parametrize("few", [0, 50_000])
 def test_few_rows_and_many_give_the_same(stream, start, monkeypatch, few):
-    for module in (answering, batch, buffer):
+    for module in (answering, query_run, buffer):
         monkeypatch.setattr(module, "FEW_ROWS", few)
     reports = []
     rows = start(

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from bestbefore.engine import answering, batch
+from bestbefore.engine import answering, query_run
 from bestbefore.spark import buffer
 from bestbefore.spark.jobs import PlannedAnswers, Planner, ViewJobs
 
@@ -45,7 +45,7 @@ def used(monkeypatch):
 
 
 def limit_few(monkeypatch, rows):
-    for module in (answering, batch, buffer):
+    for module in (answering, query_run, buffer):
         monkeypatch.setattr(module, "FEW_ROWS", rows)
 
 

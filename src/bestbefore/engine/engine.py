@@ -86,20 +86,23 @@ class Engine:
         """
         jobs, options = (job, *others), _Options(on_quality, on_alert, recorder)
         check_together(jobs)
-        sinks = [sink, *(None for _ in others)]
-        for one, given in zip(jobs, sinks, strict=True):
-            check_output(one, sink_given=given is not None)
+        for one in jobs:
+            check_output(one, sink_given=one is job and sink is not None)
         names = [service.name for one in jobs for service in one.services]
         _check_names("service", services or {}, names)
         _check_names("stream", streams or {}, [one.name for each in jobs for one in each.streams])
         rows = self._intake(streams_of(jobs), streams or {})
+        sinks = [sink or sink_of(job.sink, self.spark),
+                 *(sink_of(one.sink, self.spark) for one in others)]  # fmt: skip
         storage = storage_at(self.spark, job.checkpoint)
         opened = ExitStack()
         try:
             opened.enter_context(lock_checkpoint(job.checkpoint))
             folders = folders_of(jobs)
             found = find_states(self.spark, jobs, folders, storage)
-            run = self._claim(jobs, sinks, storage, found, overwrite=overwrite)
+            outputs = [output_folders(one, sink_given=one is job and sink is not None)
+                       for one in jobs]  # fmt: skip
+            run = self._claim(jobs, outputs, storage, found, overwrite=overwrite)
             sweep(storage, Commits(storage).kept())
             served = self._served(jobs, folders, storage, found, services or {}, opened=opened)
             runs = [
@@ -121,15 +124,14 @@ class Engine:
     def _claim(
         self,
         jobs: Sequence[Job],
-        sinks: Sequence[Sink | None],
+        outputs: Sequence[Mapping[str, str]],
         storage: Storage,
         found: Sequence[Found],
         *,
         overwrite: bool,
     ) -> str:
         """Make the folders of the answers this run's; return its id."""
-        for job, sink, state in zip(jobs, sinks, found, strict=True):
-            folders = output_folders(job, sink_given=sink is not None)
+        for job, folders, state in zip(jobs, outputs, found, strict=True):
             owner = owner_of(storage, job.query.name)
             claim(
                 {where: storage_at(self.spark, path) for where, path in folders.items()},
@@ -142,7 +144,7 @@ class Engine:
     def _query_run(  # noqa: PLR0913 - what makes up a query
         self,
         job: Job,
-        sink: Sink | None,
+        sink: Sink,
         served: tuple[ServedView, ...],
         state: State,
         storage: Storage,
@@ -162,7 +164,7 @@ class Engine:
             answering=Answering(
                 job,
                 served,
-                sink or sink_of(job.sink, self.spark),
+                sink,
                 self.clock,
                 folder=f"{own.root}/answered",
                 planner=Planner(self._inbox(job, opened), job.plan),

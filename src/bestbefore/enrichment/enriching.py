@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import IntegralType, StructType
 
 from bestbefore.engine import Engine, RunningQuery
-from bestbefore.engine.batch import QualityListener
+from bestbefore.engine.query_run import QualityListener
 from bestbefore.engine.sinks import Sink, check_output, sink_of
 from bestbefore.enrichment.enriched import FRESH, ROW, WINDOW, Enriched, Table, calling
 from bestbefore.enrichment.events import Events, check_columns, time_column
