@@ -129,6 +129,7 @@ def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
         "seconds": reply.seconds,
         "state": reply.state,
         "dropped": reply.dropped,
+        "not_modified": reply.not_modified,
     }
 
 
@@ -143,6 +144,7 @@ def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
         seconds=entry["seconds"],
         state=entry["state"],
         dropped=entry["dropped"],
+        not_modified=entry.get("not_modified", 0),
     )
     bound_by, left = entry.get("limits", (None, {}))
     return Outcome(

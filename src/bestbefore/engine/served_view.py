@@ -81,6 +81,7 @@ class ServiceSource:
             seconds=fetched.seconds,
             state=fetched.state,
             dropped=fetched.unasked + fetched.invalid,
+            not_modified=fetched.not_modified,
         )  # fmt: skip
 
 

@@ -20,7 +20,8 @@ class Reply:
     Those for which no request was left are in `unsent` instead. `content` is what there is of the
     answered units, in the view's own form. `stated_ms` are the change intervals that the source
     states for some units; `state` tells how it was found, `dropped` counts rows that it sent and
-    that cannot be used.
+    that cannot be used, `not_modified` the requests that it answered by saying that nothing has
+    changed.
     """
 
     answered: Integers = field(default_factory=lambda: NONE)
@@ -32,6 +33,7 @@ class Reply:
     seconds: float = 0.0
     state: str = "ok"
     dropped: int = 0
+    not_modified: int = 0
 
 
 NO_REPLY = Reply()

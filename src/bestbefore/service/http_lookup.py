@@ -18,6 +18,7 @@ from bestbefore.service.request import ServicePattern
 from bestbefore.service.results import Rows, Wanted
 from bestbefore.service.results.json_document import JSON, JsonDocument
 from bestbefore.service.url_template import UrlTemplate, encoded
+from bestbefore.service.validators import Validators
 
 KEYS = "keys"
 """The name that stands for all keys of a batch."""
@@ -65,6 +66,7 @@ class Http:
     pattern: ServicePattern
     timeout_s: float
     max_rows: int | None
+    validators: Validators = field(default_factory=Validators)
 
     def refusal(self, key: Key) -> str | None:
         """The reason why a key can never be sent, or `None` if it can."""
@@ -94,9 +96,11 @@ class Http:
     def _alone(self, key: Key) -> Question:
         values = zip(self.pattern.key, self._units.plain(key), strict=True)
         url = self.lookup.url.fill({name: encoded(str(value)) for name, value in values})
-        reader = partial(JsonDocument, rows_of=self._rows)
-        message = Message("GET", url, reader, exact=True)
-        return Question(message, self.timeout_s, unit=key, absent=_ABSENT)
+        reader = self.validators.noting(key, partial(JsonDocument, rows_of=self._rows))
+        version = self.validators.of(key)
+        headers, unchanged = ({}, None) if version is None else (version.headers, version.rows)
+        message = Message("GET", url, reader, headers=headers, exact=True)
+        return Question(message, self.timeout_s, unit=key, absent=_ABSENT, unchanged=unchanged)
 
     def _together(self, batch: HttpBatch, keys: Sequence[Key]) -> Question:
         asked = self._units.by_plain(keys)
