@@ -11,7 +11,15 @@ from bestbefore.errors import InputError
 from bestbefore.rdf.terms import Key
 from bestbefore.service.call import Question
 from bestbefore.service.json_pointer import MISSING, Pointer
-from bestbefore.service.lookup import Column, KeyColumn, LookupRows, Plain, PlainKey, Units
+from bestbefore.service.lookup import (
+    MODIFIED,
+    Column,
+    KeyColumn,
+    LookupRows,
+    Plain,
+    PlainKey,
+    Units,
+)
 from bestbefore.service.message import Message, OpenReader
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.request import ServicePattern
@@ -48,7 +56,7 @@ class HttpLookup:
 
     The `url` of a single unit names its keys, or none if there is only the one of a `batch`.
     `columns` are pointers into a row: the whole reply, or each item of the list that `rows` leads
-    to.
+    to; `modified` is the one to the time at which the unit has last changed.
     """
 
     url: UrlTemplate = field(repr=False)
@@ -56,6 +64,14 @@ class HttpLookup:
     keys: tuple[KeyColumn, ...] = ()
     rows: Pointer | None = None
     batch: HttpBatch | None = None
+    modified: Pointer | None = None
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """The columns, with the time of the last change where there is one."""
+        if self.modified is None:
+            return self.columns
+        return (*self.columns, Column(MODIFIED, self.modified.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +139,7 @@ class Http:
         if batch is not None:
             names, keys = self.pattern.variables, self._units.columns
             places = places or Pointer("")
-        columns = [one for one in self.lookup.columns if one.name in self.pattern.others]
+        columns = [one for one in self.lookup.all_columns if one.name in self.pattern.others]
         pointers = [Pointer(column.place) for column in columns]
         rows = LookupRows(Wanted(names, self.max_rows), columns, keys, asked)
         for item in _items(document, places):
