@@ -28,7 +28,7 @@ from bestbefore.engine.recording import Recorder
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sinks import Sink, check_output, output_folders, sink_of
 from bestbefore.engine.view_start import service_pattern
-from bestbefore.errors import BestbeforeError, InputError, WorkError, nearest
+from bestbefore.errors import BestbeforeError, InputError, JobError, WorkError, nearest
 from bestbefore.job.job import UNTIL_END, Job, ServiceSettings, StreamSettings
 from bestbefore.limits import Ledgers, RequestLedger
 from bestbefore.service import Service
@@ -294,7 +294,7 @@ class Engine:
         for settings in job.services:
             service = given.get(settings.name)
             if service is None:
-                service = open_service(settings.client, service_pattern(settings))
+                service = _opened(settings)
                 opened.callback(service.close)
             services.append((service, self._requests(settings, storage, opened)))
         served = tuple(
@@ -359,6 +359,14 @@ class Engine:
                 f"engine.start(job, streams={{{stream.name!r}: frame}})"
             )
         return stream.source.stream(self.spark)
+
+
+def _opened(settings: ServiceSettings) -> Service:
+    """The service that a job describes; what is wrong with it is told with its section."""
+    try:
+        return open_service(settings.client, service_pattern(settings))
+    except JobError as error:
+        raise JobError(f"services.{settings.name}: {error}") from None
 
 
 def _resume(processor: BatchProcessor) -> None:
