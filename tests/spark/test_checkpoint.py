@@ -27,11 +27,11 @@ def test_another_query_or_another_format_is_refused(bench, service):
         bench.run(bench.job(query("SELECT ?user")), service)
     (commit,) = commits_of(bench)
     written = commit.read_text()
-    commit.write_text(written.replace('"format": 7', '"format": 99'))
-    with pytest.raises(StateError, match="format 99, this version reads 7: upgrade bestbefore"):
+    commit.write_text(written.replace('"format": 8', '"format": 99'))
+    with pytest.raises(StateError, match="format 99, this version reads 8: upgrade bestbefore"):
         bench.run(bench.job(), service)
-    commit.write_text(written.replace('"format": 7', '"format": 4'))
-    with pytest.raises(StateError, match="format 4, this version reads 7: finish with an older"):
+    commit.write_text(written.replace('"format": 8', '"format": 4'))
+    with pytest.raises(StateError, match="format 4, this version reads 8: finish with an older"):
         bench.run(bench.job(), service)
 
 

@@ -2,7 +2,6 @@
 
 import json
 from collections import Counter
-from dataclasses import replace
 
 import pyoxigraph as ox
 import pytest
@@ -352,15 +351,14 @@ def test_other_mistakes_with_spark_s_sources_take_one_line(spark, tmp_path):
         SparkSource("orc", lines, schema="not a schema").stream(spark)
 
 
-def test_the_intake_of_several_streams_says_which_one_each_row_is_of(bench, service):
-    job = bench.job()
+def test_the_intake_of_several_streams_says_which_one_each_row_is_of(bench):
     for name in ("a", "b"):
         (bench.folder / name).mkdir()
         (bench.folder / name / "x.tsv").write_text(f"1000\t<{EX}{name}>\t{P}\t{S}\nwrong\n")
     tables = {name: {"iri": f"urn:{name}", "path": name, "format": "tsv"} for name in ("b", "a")}
     streams = read_streams({"streams": tables}, ["urn:a", "urn:b"], base=bench.folder)
     assert [each.name for each in streams] == ["a", "b"]
-    rows = Engine(bench.spark)._intake(replace(job, streams=streams), {})
+    rows = Engine(bench.spark)._intake(streams, {})
     assert rows.isStreaming
     found = []
     writer = rows.writeStream.foreachBatch(lambda batch, _: found.extend(batch.collect()))

@@ -117,6 +117,7 @@ def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
         "elected": _keys(view, outcome.elected),
         "rows": [[key, rows] for key, rows in answered],
         "intervals_ms": _by_key(view, reply.stated_ms),
+        "modified_ms": _by_key(view, reply.modified_ms),
         "failed": _by_key(view, reply.failed),
         "evicted": _keys(view, outcome.evicted),
         "used": _keys(view, outcome.used),
@@ -129,6 +130,7 @@ def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
         "seconds": reply.seconds,
         "state": reply.state,
         "dropped": reply.dropped,
+        "not_modified": reply.not_modified,
     }
 
 
@@ -138,11 +140,13 @@ def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
         answered=_numbers(view, [key for key, _ in entry["rows"]]),
         content=rows,
         stated_ms=_by_number(view, entry["intervals_ms"]),
+        modified_ms=_by_number(view, entry.get("modified_ms", [])),
         failed=_by_number(view, entry["failed"]),
         requests=entry["requests"],
         seconds=entry["seconds"],
         state=entry["state"],
         dropped=entry["dropped"],
+        not_modified=entry.get("not_modified", 0),
     )
     bound_by, left = entry.get("limits", (None, {}))
     return Outcome(

@@ -27,7 +27,7 @@ from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sharing import check_together, folders_of, shared_views, streams_of
 from bestbefore.engine.sinks import Sink, check_output, output_folders, sink_of
 from bestbefore.engine.view_start import service_pattern
-from bestbefore.errors import InputError, nearest
+from bestbefore.errors import InputError, JobError, nearest
 from bestbefore.job.job import Job, ServiceSettings, StreamSettings
 from bestbefore.limits import Ledgers, RequestLedger
 from bestbefore.service import Service
@@ -197,7 +197,7 @@ class Engine:
         for view in views:
             service = given.get(view.settings.name)
             if service is None:
-                service = open_service(view.settings.client, service_pattern(view.settings))
+                service = _opened(view.settings)
                 opened.callback(service.close)
             clients.append((service, self._requests(view.settings, storage, opened)))
         served = dict[tuple[int, int], ServedView]()
@@ -283,6 +283,14 @@ class Engine:
 def _inside(storage: Storage, folder: str) -> Storage:
     """What a query keeps in a checkpoint: in a folder of its own, if it has one."""
     return StorageFolder(storage, folder.rstrip("/")) if folder else storage
+
+
+def _opened(settings: ServiceSettings) -> Service:
+    """The service that a job describes; what is wrong with it is told with its section."""
+    try:
+        return open_service(settings.client, service_pattern(settings))
+    except JobError as error:
+        raise JobError(f"services.{settings.name}: {error}") from None
 
 
 def _resume(processor: BatchProcessor) -> None:

@@ -60,7 +60,7 @@ class LimitedService:
         except BaseException:
             self.account.settle(allowed)
             raise
-        self.account.settle(fetched.requests)
+        self.account.settle(fetched.requests, not_modified=fetched.not_modified)
         return fetched
 
     def close(self) -> None:

@@ -26,8 +26,9 @@ class Quality:
     `WindowSets`). `limits` has the limit that kept it from refreshing more (`bound`, None if none
     did) and the requests that each limit then leaves (`left`). `service_status` is `ok`, or says
     what failed; `service_state` how the worst service was found, `silenced` how many refreshes of
-    services that are SILENT failed, `dropped` how many rows it sent
-    unasked or that are no RDF. `budget` is the γ that deadline and limits left, `alerts` are the
+    services that are SILENT failed, `dropped` how many rows it sent unasked or that are no RDF,
+    `not_modified` how many requests it answered by saying that nothing has changed. `budget` is the
+    γ that deadline and limits left, `alerts` are the
     promises that the answer does not keep. `latency_ms` is the time from the close of the window to
     the written answer, where the stream is live. Counts of the stream are those since the record
     before, given with a batch's first evaluation. `query` is the name of the query.
@@ -61,6 +62,7 @@ class Quality:
     sets: Mapping[str, int] = field(default_factory=dict)
     service_state: str = "ok"
     dropped: int = 0
+    not_modified: int = 0
     alerts: tuple[Alert, ...] = ()
     limits: Mapping[str, Any] = field(default_factory=dict)
     elements: int = 0
@@ -121,6 +123,7 @@ def quality_of(answer: Answer, services: Sequence[tuple[ServiceSettings, Outcome
         service_status=f"failed: {'; '.join(reasons)}" if reasons else "ok",
         service_state=_worst(heard),
         dropped=sum(reply.dropped for reply in replies),
+        not_modified=sum(reply.not_modified for reply in replies),
         alerts=tuple(_alerts(answer, services)),
         service_s=round(sum(reply.seconds for reply in replies), 4),
         answered_ms=answer.written_ms,

@@ -65,6 +65,7 @@ class ServiceSource:
         """What was fetched for keys, as the view keeps it under their numbers."""
         rows = {key: rows for key, rows in fetched.rows.items() if key in keys}
         stated = self.intervals.stated(chain.from_iterable(rows.values()))
+        modified = self.intervals.last_changes(chain.from_iterable(rows.values()))
         unsent = [unit for key, unit in keys.items() if key in fetched.unsent]
         failed = {
             unit: fetched.failed.get(key, _UNANSWERED)
@@ -76,12 +77,14 @@ class ServiceSource:
             content=[self.intervals.view_rows(unit_rows) for unit_rows in rows.values()],
             stated_ms={keys[key]: max(1, interval) for key, interval in stated.items()
                        if key in keys},
+            modified_ms={keys[key]: moment for key, moment in modified.items() if key in keys},
             failed=failed,
             unsent=np.array(unsent, dtype=np.int64),
             requests=fetched.requests,
             seconds=fetched.seconds,
             state=fetched.state,
             dropped=fetched.unasked + fetched.invalid,
+            not_modified=fetched.not_modified,
         )  # fmt: skip
 
 

@@ -19,7 +19,8 @@ from bestbefore.query.continuous import CountWindow, TimeWindow
 from bestbefore.rdf.lexical_forms import number_of
 from bestbefore.rdf.terms import IRI, Key, Row
 from bestbefore.service import Service, ServicePattern
-from bestbefore.service.kinds import refusal_of
+from bestbefore.service.kinds import refusal_of, states_changes
+from bestbefore.service.lookup import MODIFIED
 from bestbefore.storage import Storage
 from bestbefore.time import Clock
 from bestbefore.view import (
@@ -44,6 +45,11 @@ def service_pattern(job: ServiceSettings) -> ServicePattern:
         subject, predicate = Variable(job.refresh_key[0]), IRI(job.view.interval_predicate)
         stated = TriplePattern(subject, predicate, Variable(_INTERVAL))
         pattern = LeftJoin(pattern, BGP((stated,)))
+    if intervals.modified:
+        subject = Variable(job.refresh_key[0])
+        predicate = IRI(job.view.modified_predicate or MODIFIED)
+        stated = TriplePattern(subject, predicate, Variable(MODIFIED))
+        pattern = LeftJoin(pattern, BGP((stated,)))
     return ServicePattern(pattern, variables=intervals.variables, key=intervals.key)
 
 
@@ -51,12 +57,14 @@ def change_intervals(job: ServiceSettings) -> ChangeIntervals:
     """Where the rows of the service state change intervals, if they do."""
     names = tuple(variable.name for variable in job.plan.variables)
     remote = job.view.interval_predicate is not None
+    modified = job.view.modified_predicate is not None or states_changes(job.client)
     return ChangeIntervals(
-        variables=(*names, _INTERVAL) if remote else names,
+        variables=(*names, *([_INTERVAL] if remote else ()), *([MODIFIED] if modified else ())),
         key=job.refresh_key,
         column=_INTERVAL if remote else job.view.interval_variable,
         hidden=remote,
         unit_ms=job.view.interval_unit_ms or 1_000,
+        modified=MODIFIED if modified else None,
     )
 
 

@@ -44,7 +44,8 @@ class ViewSettings:
     `keep_windows` needed leave. Without, all that the service has is loaded before. By its `mode`
     it is maintained, filled but never refreshed, or not kept beyond an evaluation. Units are
     named by the variables of the refresh key; without one, by the join key. Plain numbers from the
-    service are seconds unless a unit is given; in a file its header says what they are.
+    service are seconds unless a unit is given; in a file its header says what they are. The
+    `modified_predicate` says when a unit has last changed.
     """
 
     refresh_key: tuple[str, ...] | None = None
@@ -58,6 +59,7 @@ class ViewSettings:
     interval_predicate: str | None = None
     interval_file: str | None = None
     interval_unit_ms: int | None = None
+    modified_predicate: str | None = None
 
 
 @dataclass(frozen=True)

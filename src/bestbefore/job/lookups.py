@@ -49,6 +49,7 @@ def read_http(section: Section, base: Path) -> ClientSettings:
         columns=_columns(section, _POINTER),
         keys=_keys(section, None),
         rows=_pointer(section, "rows"),
+        modified=_pointer(section, "modified"),
         batch=None if batch is None else _batch(Section(f"{section.name}.batch", batch), url),
     )
     units = 1 if batch is None else Section(section.name, batch).integer(_UNITS, 50, least=1)
@@ -107,6 +108,7 @@ def read_sql(section: Section, base: Path) -> SqlSettings:
         "keys": _keys(section, _COLUMN),
         "table": section.text("table"),
         "query": section.text("query"),
+        "modified": section.text("modified"),
         **read_asking(section, sql=True),
     }
     return _named(f"[{section.name}]", lambda: SqlSettings(driver, database, **given))
@@ -268,6 +270,8 @@ def _check_view(service: ServiceSettings) -> None:
             f"{name}: view.interval_predicate is for SPARQL; use view.interval_variable with a "
             "column of the lookup, or view.interval_file"
         )
+    if service.view.modified_predicate:
+        raise JobError(f"{name}: view.modified_predicate is for SPARQL; use {name}.modified")
     by_keys = isinstance(client, ClientSettings) or (
         isinstance(client, SqlSettings) and client.query is not None
     )

@@ -43,6 +43,7 @@ def read_limits(own: Section, budget: Section, base: Path) -> tuple[Limits, str 
     given = _Given(own, budget)
     found: dict[str, Any] = {key: given.read(key, Section.optional_integer) for key in _COUNTS}
     found.update((key, given.read(key, _money)) for key in _MONEY)
+    found["not_modified_cost"] = given.read("not_modified_cost", _money_or_nothing)
     found["quiet"] = given.read("quiet", _quiet) or ()
     ledger = located(base, given.read("ledger", Section.text))
     own.finish()
@@ -50,6 +51,11 @@ def read_limits(own: Section, budget: Section, base: Path) -> tuple[Limits, str 
         return Limits(**found), ledger
     except InputError as error:
         raise JobError(f"{own.name}: {error}") from None
+
+
+def _money_or_nothing(section: Section, key: str) -> Decimal | None:
+    """An amount that may be 0."""
+    return Decimal(0) if section.value(key) in (0, "0") else _money(section, key)
 
 
 def _money(section: Section, key: str) -> Decimal | None:

@@ -233,9 +233,10 @@ def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:
         ),
         learned=learned,
         interval_variable=variable,
-        interval_predicate=_interval_predicate(section),
+        interval_predicate=_predicate(section, "interval_predicate"),
         interval_file=located(base, section.text("interval_file")),
         interval_unit_ms=_UNITS[unit] if section.text("interval_unit") else None,
+        modified_predicate=_predicate(section, "modified_predicate"),
     )
 
 
@@ -256,11 +257,11 @@ def _fill(section: Section, *, linked: bool) -> bool:
     return start == _ON_DEMAND
 
 
-def _interval_predicate(section: Section) -> str | None:
-    predicate = section.text("interval_predicate")
+def _predicate(section: Section, key: str) -> str | None:
+    predicate = section.text(key)
     if predicate is not None and not is_absolute_iri(predicate):
         raise JobError(
-            f"view.interval_predicate = {predicate!r} is no IRI; write it in full and without "
+            f"view.{key} = {predicate!r} is no IRI; write it in full and without "
             "angle brackets, such as http://example.org/changeInterval"
         )
     return predicate
@@ -320,6 +321,11 @@ def check_service(service: ServiceSettings) -> None:
         raise JobError(
             "view.interval_predicate needs a subject, and a unit is named by several variables, "
             f"{listed(service.refresh_key)}; use view.interval_variable or view.interval_file"
+        )
+    if view.modified_predicate and len(service.refresh_key) != 1:
+        raise JobError(
+            "view.modified_predicate needs a subject, and a unit is named by several variables, "
+            f"{listed(service.refresh_key)}; leave it out"
         )
     if service.refresh_key != service.join_key and service.fetches_missing:
         unit, key = listed(service.refresh_key), listed(service.join_key)

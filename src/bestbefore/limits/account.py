@@ -80,11 +80,11 @@ class RequestAccount:
         """The requests that may be sent now."""
         return self._reservation.grant.requests
 
-    def settle(self, sent: int) -> None:
+    def settle(self, sent: int, *, not_modified: int = 0) -> None:
         """Give back what was not sent of the requests that were taken last."""
         reservation, self._reservation = self._reservation, _NOTHING
         if self.ledger is not None:
-            self.ledger.settle(reservation, sent)
+            self.ledger.settle(reservation, sent, not_modified=not_modified)
 
     def left(self) -> Mapping[str, int]:
         """The requests that each lasting limit leaves for now, by its name."""

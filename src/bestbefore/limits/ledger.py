@@ -77,8 +77,11 @@ class RequestLedger:
             self._write(usage)
             return Reservation(grant, one)
 
-    def settle(self, reservation: Reservation, sent: int) -> None:
-        """Give back what was not sent of a reservation whose requests have all come to an end."""
+    def settle(self, reservation: Reservation, sent: int, *, not_modified: int = 0) -> None:
+        """Give back what was not sent of a reservation whose requests have all come to an end.
+
+        Of those that were sent so many had the price of a reply that nothing has changed.
+        """
         one = reservation._reserved
         if one is None:
             return
@@ -86,7 +89,8 @@ class RequestLedger:
             usage = self._now()
             if one not in usage.open:
                 raise ValueError(f"reservation {one.number} was settled before")
-            self._write(settled(usage, one, sent))
+            saved = not_modified * self.limits.saved_by_not_modified
+            self._write(settled(usage, one, sent, saved=saved))
 
     def left(self) -> dict[str, int]:
         """The requests that each limit leaves for now, by its name."""

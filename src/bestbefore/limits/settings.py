@@ -45,6 +45,9 @@ class Limits:
     Without `burst` a rate is a sliding window: `per_minute` = 60 is 60 requests in any minute. With
     it the finest rate is a token bucket of that capacity: what a quiet time leaves unused is saved
     up to `burst` and never beyond, so any time T sees at most `burst` + T · rate requests.
+
+    A request that is answered by saying that nothing has changed costs `not_modified_cost`, if that
+    is given.
     """
 
     requests_per_evaluation: int | None = None
@@ -59,6 +62,7 @@ class Limits:
     cost_per_request: Decimal | None = None
     cost_per_day: Decimal | None = None
     cost_total: Decimal | None = None
+    not_modified_cost: Decimal | None = None
     quiet: tuple[QuietSpan, ...] = ()
 
     def __post_init__(self) -> None:
@@ -74,6 +78,11 @@ class Limits:
             )
 
     def _check_money(self) -> None:
+        less, price = self.not_modified_cost, self.cost_per_request
+        if less is not None and (price is None or not 0 <= less <= price):
+            raise InputError(
+                f"not_modified_cost = {less} must be between 0 and cost_per_request = {price}"
+            )
         for name in ("cost_per_day", "cost_total"):
             most, price = getattr(self, name), self.cost_per_request
             if most is not None and price is None:
@@ -84,6 +93,12 @@ class Limits:
                     f"{name} = {most} pays for no request at cost_per_request = {price}: raise it, "
                     "or leave the service out"
                 )
+
+    @property
+    def saved_by_not_modified(self) -> Decimal:
+        """How much less a request costs that finds nothing changed."""
+        less = self.not_modified_cost
+        return Decimal(0) if less is None else self.price - less
 
     @property
     def rates(self) -> tuple[Rate, ...]:

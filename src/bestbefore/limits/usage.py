@@ -133,9 +133,13 @@ def reserved(usage: Usage, requests: int, price: Decimal) -> tuple[Usage, Reserv
     return replace(usage, reservations=one.number, open=(*usage.open, one)), one
 
 
-def settled(usage: Usage, one: Reserved, sent: int) -> Usage:
-    """The usage after a reservation of which so many requests were sent, now at the latest."""
-    spent = one.spent(sent)
+def settled(usage: Usage, one: Reserved, sent: int, *, saved: Decimal = Decimal(0)) -> Usage:
+    """The usage after a reservation of which so many requests were sent, now at the latest.
+
+    `saved` is how much less than their price they did cost.
+    """
+    whole = one.spent(sent)
+    spent = Spent(whole.requests, max(Decimal(0), whole.cost - saved))
     landing = _with(usage.landing, usage.seen_ms, spent, width_ms=LANDING_MS // _PARTS)
     return replace(
         usage,

@@ -19,19 +19,22 @@ class Reply:
 
     Those for which no request was left are in `unsent` instead. `content` is what there is of the
     answered units, in the view's own form. `stated_ms` are the change intervals that the source
-    states for some units; `state` tells how it was found, `dropped` counts rows that it sent and
-    that cannot be used.
+    states for some units, `modified_ms` the times at which they have last changed; `state` tells
+    how it was found, `dropped` counts rows that it sent and that cannot be used, `not_modified` the
+    requests that it answered by saying that nothing has changed.
     """
 
     answered: Integers = field(default_factory=lambda: NONE)
     content: Any = ()
     stated_ms: Mapping[int, int] = field(default_factory=dict)
+    modified_ms: Mapping[int, int] = field(default_factory=dict)
     failed: Mapping[int, str] = field(default_factory=dict)
     unsent: Integers = field(default_factory=lambda: NONE)
     requests: int = 0
     seconds: float = 0.0
     state: str = "ok"
     dropped: int = 0
+    not_modified: int = 0
 
 
 NO_REPLY = Reply()

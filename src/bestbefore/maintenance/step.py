@@ -176,13 +176,26 @@ def _take_over(view: View, outcome: Outcome) -> int:
     if units.rates is not None and known.any():
         seen = answered[known]
         age_ms = came_ms - units.refreshed_ms[seen]
-        units.rates.observe(seen, units.interval_ms[seen], age_ms, changed[known])
+        since_ms = _since_change(reply, seen, age_ms, came_ms)
+        units.rates.observe(seen, units.interval_ms[seen], age_ms, changed[known], since_ms)
         if not units.rates.stated:
             units.interval_ms[seen] = units.rates.interval_ms(seen)
     _note_moves(units, answered, value, came_ms)
     _renew(units, answered, known, t_ms)
     units.refreshed_ms[answered] = came_ms
     return int(np.count_nonzero(changed))
+
+
+def _since_change(reply: Reply, seen: Integers, age_ms: Integers, came_ms: int) -> Integers | None:
+    """How long ago units have last changed, −1 where that is not known.
+
+    A time before the last refresh, or in the future, is by another clock: it says nothing.
+    """
+    if not reply.modified_ms:
+        return None
+    modified = reply.modified_ms
+    since = came_ms - np.array([modified.get(unit, came_ms + 1) for unit in seen.tolist()])
+    return np.asarray(np.where((since >= 0) & (since < age_ms), since, -1), dtype=np.int64)
 
 
 def _note_moves(units: Units, answered: Integers, before: Scores, came_ms: int) -> None:

@@ -132,6 +132,7 @@ class ServiceClient:
             state=fetching.state,
             request_seconds=tuple(fetching.call.seconds),
             unsent=frozenset(fetching.unsent),
+            not_modified=fetching.call.not_modified,
         )
 
     @property

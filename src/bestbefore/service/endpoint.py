@@ -20,6 +20,8 @@ from bestbefore.service.settings import ClientSettings
 from bestbefore.service.sql_settings import SqlSettings
 from bestbefore.time import Clock, monotonic_s
 
+_NOT_MODIFIED = 304
+
 
 @dataclass(frozen=True, slots=True)
 class _Permit:
@@ -108,6 +110,9 @@ class Endpoint:
                 return outcome
             if outcome.status in question.absent:
                 return Rows([], [])
+            if outcome.status == _NOT_MODIFIED and question.unchanged is not None:
+                call.not_modified += 1
+                return question.unchanged
             if outcome.status not in redirects.STATUSES or not isinstance(message, Message):
                 raise failure(outcome)
             message = message.redirected(outcome)

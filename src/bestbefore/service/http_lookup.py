@@ -11,13 +11,22 @@ from bestbefore.errors import InputError
 from bestbefore.rdf.terms import Key
 from bestbefore.service.call import Question
 from bestbefore.service.json_pointer import MISSING, Pointer
-from bestbefore.service.lookup import Column, KeyColumn, LookupRows, Plain, PlainKey, Units
+from bestbefore.service.lookup import (
+    MODIFIED,
+    Column,
+    KeyColumn,
+    LookupRows,
+    Plain,
+    PlainKey,
+    Units,
+)
 from bestbefore.service.message import Message, OpenReader
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.request import ServicePattern
 from bestbefore.service.results import Rows, Wanted
 from bestbefore.service.results.json_document import JSON, JsonDocument
 from bestbefore.service.url_template import UrlTemplate, encoded
+from bestbefore.service.validators import Validators
 
 KEYS = "keys"
 """The name that stands for all keys of a batch."""
@@ -47,7 +56,7 @@ class HttpLookup:
 
     The `url` of a single unit names its keys, or none if there is only the one of a `batch`.
     `columns` are pointers into a row: the whole reply, or each item of the list that `rows` leads
-    to.
+    to; `modified` is the one to the time at which the unit has last changed.
     """
 
     url: UrlTemplate = field(repr=False)
@@ -55,6 +64,14 @@ class HttpLookup:
     keys: tuple[KeyColumn, ...] = ()
     rows: Pointer | None = None
     batch: HttpBatch | None = None
+    modified: Pointer | None = None
+
+    @property
+    def all_columns(self) -> tuple[Column, ...]:
+        """The columns, with the time of the last change where there is one."""
+        if self.modified is None:
+            return self.columns
+        return (*self.columns, Column(MODIFIED, self.modified.text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +82,7 @@ class Http:
     pattern: ServicePattern
     timeout_s: float
     max_rows: int | None
+    validators: Validators = field(default_factory=Validators)
 
     def refusal(self, key: Key) -> str | None:
         """The reason why a key can never be sent, or `None` if it can."""
@@ -94,9 +112,11 @@ class Http:
     def _alone(self, key: Key) -> Question:
         values = zip(self.pattern.key, self._units.plain(key), strict=True)
         url = self.lookup.url.fill({name: encoded(str(value)) for name, value in values})
-        reader = partial(JsonDocument, rows_of=self._rows)
-        message = Message("GET", url, reader, exact=True)
-        return Question(message, self.timeout_s, unit=key, absent=_ABSENT)
+        reader = self.validators.noting(key, partial(JsonDocument, rows_of=self._rows))
+        version = self.validators.of(key)
+        headers, unchanged = ({}, None) if version is None else (version.headers, version.rows)
+        message = Message("GET", url, reader, headers=headers, exact=True)
+        return Question(message, self.timeout_s, unit=key, absent=_ABSENT, unchanged=unchanged)
 
     def _together(self, batch: HttpBatch, keys: Sequence[Key]) -> Question:
         asked = self._units.by_plain(keys)
@@ -119,7 +139,7 @@ class Http:
         if batch is not None:
             names, keys = self.pattern.variables, self._units.columns
             places = places or Pointer("")
-        columns = [one for one in self.lookup.columns if one.name in self.pattern.others]
+        columns = [one for one in self.lookup.all_columns if one.name in self.pattern.others]
         pointers = [Pointer(column.place) for column in columns]
         rows = LookupRows(Wanted(names, self.max_rows), columns, keys, asked)
         for item in _items(document, places):

@@ -38,6 +38,14 @@ ClientKind = ClientSettings | SqlSettings | PluggedService
 """Who answers a SERVICE, as a job describes it."""
 
 
+def states_changes(settings: ClientKind) -> bool:
+    """Whether a lookup has a column that says when a unit has last changed."""
+    if isinstance(settings, PluggedService):
+        return False
+    lookup = settings if isinstance(settings, SqlSettings) else settings.lookup
+    return lookup is not None and lookup.modified is not None
+
+
 def refusal_of(settings: ClientKind, pattern: ServicePattern) -> Callable[[Key], str | None]:
     """What tells why a key can never be sent to a service, or `None` if it can."""
     if isinstance(settings, PluggedService):

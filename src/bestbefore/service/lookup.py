@@ -12,6 +12,9 @@ from bestbefore.rdf.terms import Key
 from bestbefore.service.request import ServicePattern
 from bestbefore.service.results import RowCollector, Rows, Wanted
 
+MODIFIED = "bestbefore_modified"
+"""The variable of the time at which a unit has last changed, as its source states it."""
+
 PlainType = Literal["text", "integer", "number"]
 PLAIN_TYPES: tuple[PlainType, ...] = ("text", "integer", "number")
 Plain = str | int | float

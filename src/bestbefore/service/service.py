@@ -37,7 +37,8 @@ class Fetched:
     them.
     `unasked` counts rows that the service sent for keys nobody asked for, `invalid` those that hold
     what is no RDF term; both are dropped. `requests` counts all that were sent, `request_seconds`
-    has the times of those that brought results.
+    has the times of those that brought results. `not_modified` of them were answered by saying that
+    nothing has changed, so that the rows are those of the time before.
     """
 
     rows: Mapping[Key, tuple[Row, ...]]
@@ -49,6 +50,7 @@ class Fetched:
     state: ServiceState = "ok"
     request_seconds: tuple[float, ...] = ()
     unsent: frozenset[Key] = frozenset()
+    not_modified: int = 0
 
     @property
     def failures(self) -> tuple[str, ...]:

@@ -137,7 +137,10 @@ class ClientSettings:
     @property
     def meaning(self) -> str | None:
         """What tells rows of a lookup from those of others at its address; None for SPARQL."""
-        return None if self.lookup is None else meaning_of(self.endpoint, self.lookup)
+        lookup = self.lookup
+        if lookup is None:
+            return None
+        return meaning_of(self.endpoint, lookup.keys, lookup.columns, lookup.rows)
 
     @property
     def url(self) -> str:

@@ -7,7 +7,7 @@ from functools import partial
 from bestbefore.errors import InputError
 from bestbefore.rdf.terms import Key
 from bestbefore.service.call import Question
-from bestbefore.service.lookup import Column, KeyColumn, LookupRows, PlainKey, Units
+from bestbefore.service.lookup import MODIFIED, Column, KeyColumn, LookupRows, PlainKey, Units
 from bestbefore.service.message import Statement
 from bestbefore.service.no_answer import NoAnswerError
 from bestbefore.service.request import ServicePattern
@@ -66,6 +66,8 @@ class Sql:
     @property
     def _columns(self) -> tuple[Column, ...]:
         given = {column.name: column for column in self.settings.columns}
+        if self.settings.modified is not None:
+            given[MODIFIED] = Column(MODIFIED, self.settings.modified)
         return tuple(given.get(name) or Column(name, name) for name in self.pattern.others)
 
     def _select(self) -> str:

@@ -21,9 +21,10 @@ class SqlSettings:
     """Where a database is, what is asked of it, and how hard.
 
     Units are rows of a `table`, or of a `query` with `{keys}` where the keys of a batch belong;
-    key columns and `columns` are names in it. What is asked is the same as of an endpoint
-    (`ClientSettings`), and so are the numbers. `database` is the path of a file or a connection
-    string; it appears neither in `repr` nor in messages, which show `address`.
+    key columns and `columns` are names in it, and `modified` that of the time of the last change.
+    What is asked is the same as of an endpoint (`ClientSettings`), and so are the numbers.
+    `database` is the path of a file or a connection string; it appears neither in `repr` nor in
+    messages, which show `address`.
     """
 
     driver: Driver
@@ -32,6 +33,7 @@ class SqlSettings:
     keys: tuple[KeyColumn, ...] = ()
     table: str | None = None
     query: str | None = None
+    modified: str | None = None
     units_per_request: int = 50
     connections: int = 4
     timeout_s: float = 10.0

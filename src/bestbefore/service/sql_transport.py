@@ -37,7 +37,10 @@ def check_columns(settings: SqlSettings, pattern: ServicePattern) -> None:
         transport.execute(Sql(settings, pattern).sample(), settings.timeout_s, _Running())
     except NoAnswerError as trouble:
         if not trouble.passing:
-            raise JobError(f"{settings.address}: {settings.redact(str(trouble))}") from None
+            reason = settings.redact(str(trouble))
+            raise JobError(
+                f"{settings.address}: {reason}; correct table, query, keys or columns"
+            ) from None
     finally:
         transport.shut()
 

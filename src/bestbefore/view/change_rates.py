@@ -61,9 +61,17 @@ class ChangeRates:
         self.unfitted = 0
 
     def observe(
-        self, units: Integers, interval_ms: Integers, age_ms: Integers, changed: Booleans
+        self,
+        units: Integers,
+        interval_ms: Integers,
+        age_ms: Integers,
+        changed: Booleans,
+        since_ms: Integers | None = None,
     ) -> None:
         """Take in that units, last refreshed `age_ms` ago, were found changed or not.
+
+        Where it is known that a unit has last changed `since_ms` ago (−1 where it is not), that is
+        what is observed: a change then, λ, and none since, e^(−λ · since).
 
         What is known of a unit is how much more probable than before each rate has become. Now and
         then its rate is drawn anew, so that this never goes to nothing, and a burst is followed.
@@ -72,6 +80,9 @@ class ChangeRates:
         # To have stayed is least unlikely at the lowest rate; what counts is how much less so.
         stayed = np.exp(expected[:, :1] - expected)
         said = np.where(changed[:, None], -np.expm1(-expected), stayed)
+        if since_ms is not None and (known_when := changed & (since_ms >= 0)).any():
+            rest = np.outer(np.maximum(since_ms[known_when], 0), self.rate)
+            said[known_when] = self.rate / self.rate[-1] * np.exp(rest[:, :1] - rest)
         before = self._before(interval_ms).astype(np.float64)
         known = self.likelihood[units].astype(np.float64)
         known /= (known * before).sum(axis=1, keepdims=True)

@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import nan
 from pathlib import Path
 
 from bestbefore.errors import InputError
@@ -10,6 +13,8 @@ from bestbefore.rdf.terms import IRI, Key, Literal, Row, decode, encode
 from bestbefore.time import parse_interval_ms
 from bestbefore.traces import read_key_intervals
 
+_FARTHEST_S, _FARTHEST_MS = 10**11, 10**15
+
 
 @dataclass(frozen=True)
 class ChangeIntervals:
@@ -17,6 +22,7 @@ class ChangeIntervals:
 
     `column` names the one of `variables` that holds it; `hidden` tells that the column was only
     fetched for this purpose and is no part of the view. A plain number counts in `unit_ms`.
+    `modified` names the variable that says when a unit last changed, which is never a part of it.
     """
 
     variables: tuple[str, ...]
@@ -24,22 +30,23 @@ class ChangeIntervals:
     column: str | None = None
     hidden: bool = False
     unit_ms: int = 1000
+    modified: str | None = None
 
     @property
     def view_variables(self) -> tuple[str, ...]:
         """The variables that the view keeps."""
-        hidden = self.column if self.hidden else None
-        return tuple(name for name in self.variables if name != hidden)
+        hidden = (self.column if self.hidden else None, self.modified)
+        return tuple(name for name in self.variables if name not in hidden)
 
     def view_rows(self, rows: Iterable[Row]) -> tuple[Row, ...]:
-        """The rows without a hidden interval.
+        """The rows without what is hidden.
 
         A mapping comes once per interval that is stated for it: in the view it is one row.
         """
-        if not self.hidden:
+        kept = [self.variables.index(name) for name in self.view_variables]
+        if len(kept) == len(self.variables):
             return tuple(rows)
-        column = self.variables.index(str(self.column))
-        return tuple(dict.fromkeys(row[:column] + row[column + 1 :] for row in rows))
+        return tuple(dict.fromkeys(tuple([row[column] for column in kept]) for row in rows))
 
     def stated(self, rows: Iterable[Row]) -> dict[Key, int]:
         """The interval of each unit that states one, in milliseconds."""
@@ -52,6 +59,49 @@ class ChangeIntervals:
             for row in rows
             if (interval := read_interval(row[column], unit_ms=self.unit_ms)) is not None
         }
+
+    def last_changes(self, rows: Iterable[Row]) -> dict[Key, int]:
+        """When each unit that says so has last changed: the latest time in its rows."""
+        if self.modified is None:
+            return {}
+        column = self.variables.index(self.modified)
+        key = [self.variables.index(name) for name in self.key]
+        found: dict[Key, int] = {}
+        for row in rows:
+            if (moment_ms := read_moment(row[column])) is not None:
+                unit = tuple(str(row[variable]) for variable in key)
+                found[unit] = max(moment_ms, found.get(unit, moment_ms))
+        return found
+
+
+def read_moment(term: str | None) -> int | None:
+    """The moment that a literal tells, in milliseconds since 1970; None if it tells none.
+
+    It is written as ISO 8601 does, as HTTP does, or as a number of seconds, or milliseconds if
+    these would be seconds of a far future.
+    """
+    literal = None if term is None else decode(term)
+    if not isinstance(literal, Literal):
+        return None
+    text = literal.lexical.strip()
+    try:
+        number = float(text)
+        moment_ms = number if abs(number) >= _FARTHEST_S else 1_000 * number
+    except ValueError:
+        moment_ms = _written_moment_ms(text)
+    # A number may be none, or have no end.
+    return round(moment_ms) if abs(moment_ms) < _FARTHEST_MS else None
+
+
+def _written_moment_ms(text: str) -> float:
+    for read in (datetime.fromisoformat, parsedate_to_datetime):
+        try:
+            moment = read(text)
+            zoned = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return 1_000 * zoned.timestamp()
+        except (ValueError, TypeError, OverflowError, IndexError):
+            continue
+    return nan
 
 
 def read_interval(term: str | None, *, unit_ms: int) -> int | None:

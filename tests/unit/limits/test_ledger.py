@@ -251,3 +251,13 @@ def test_a_service_has_one_ledger_while_it_is_open(storage):
 
 def at(*parts):
     return round(datetime(*parts, tzinfo=UTC).timestamp() * 1000)
+
+
+def test_what_has_not_changed_may_cost_less(storage, clocks):
+    limits = Limits(cost_per_request=Decimal("0.5"), cost_total=10, not_modified_cost=Decimal(0))
+    ledger = open_ledger(storage, limits, clocks, FILE)
+    ledger.settle(ledger.reserve(10), 10, not_modified=4)
+    assert ledger.left() == {"cost_total": 14}
+    for money in ({"not_modified_cost": Decimal(2)}, {"not_modified_cost": Decimal(-1)}):
+        with pytest.raises(InputError, match="must be between 0 and cost_per_request = 1"):
+            Limits(cost_per_request=Decimal(1), **money)

@@ -287,3 +287,38 @@ def test_secrets_of_the_url_are_not_told(server, client):
     made = client(url=f"{server.url}/w?city={{city}}&key=verysecret")
     assert "verysecret" not in str(made.fetch([key("Rome")]))
     assert "verysecret" in server.requests[0][1]
+
+
+def test_a_unit_that_has_not_changed_is_told_so(server, client):
+    version = {"tag": '"1"', "t": 1}
+
+    def answer(_method, path, _body):
+        if server.headers[-1].get("If-None-Match") == version["tag"]:
+            return 304, {}, {}
+        if path.endswith("=b"):
+            return 200, {"t": 9}, {"ETag": "no tag\x7f", "Last-Modified": "x\ty"}
+        return 200, {"t": version["t"]}, {"ETag": version["tag"]}
+
+    server.answer = answer
+    made = client("?city :t ?t", columns={"t": "/t"})
+    first, second = made.fetch([key("a"), key("b")]), made.fetch([key("a"), key("b")])
+    assert (first.rows, first.not_modified) == (second.rows, 0)
+    assert (second.requests, second.not_modified, second.state) == (2, 1, "ok")
+    version |= {"tag": 'W/"2"', "t": 2}
+    third = made.fetch([key("a")])
+    assert third.rows[key("a")] == (('"a"', number(2, "integer")),)
+    assert third.not_modified == 0
+    assert made.fetch([key("a")]).not_modified == 1
+    # Nobody asked whether it has changed.
+    server.answer = lambda *_: (304, {}, {})
+    assert made.fetch([key("c")]).failed == {key("c"): "HTTP 304 Not Modified"}
+
+
+def test_a_date_is_a_version_too_and_a_unit_may_be_gone_since(server, client):
+    date = "Wed, 21 Oct 2015 07:28:00 GMT"
+    server.answer = lambda *_: (200, {"t": 1}, {"Last-Modified": date})
+    made = client("?city :t ?t", columns={"t": "/t"})
+    made.fetch([key("a")])
+    server.answer = lambda *_: (404, {}, {})
+    assert made.fetch([key("a")]).rows == {key("a"): ()}
+    assert server.headers[-1]["If-Modified-Since"] == date

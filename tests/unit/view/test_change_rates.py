@@ -30,6 +30,28 @@ def test_several_changes_between_polls_do_not_make_the_rate_too_low():
     assert learn(1_000, 10_000, 200) < 3_000
 
 
+def test_when_it_changed_says_more_than_that_it_did():
+    """Units that change between any two polls are told apart by when they last did."""
+    rng, unit, polls_ms = np.random.default_rng(3), np.array([0]), np.array([10_000])
+    found = {}
+    for true_ms in (300, 1_500):
+        told, silent = (ChangeRates(1, width_ms=10_000, slide_ms=1_000) for _ in range(2))
+        for since in rng.exponential(true_ms, 300).astype(np.int64):
+            told.observe(unit, ANY, polls_ms, np.array([True]), np.array([since]))
+            silent.observe(unit, ANY, polls_ms, np.array([True]))
+        found[true_ms] = (int(told.interval_ms(unit)[0]), int(silent.interval_ms(unit)[0]))
+    # As near as the grid of rates has it.
+    step = told.rate[-1] / told.rate[-2]
+    assert all(true_ms / step < found[true_ms][0] < true_ms * step for true_ms in found)
+    assert found[300][1] == found[1_500][1]
+    # Not known when: as if nothing was said.
+    told, silent = (ChangeRates(2, width_ms=10_000, slide_ms=1_000) for _ in range(2))
+    both, changed = np.arange(2), np.array([True, False])
+    told.observe(both, ANY, np.full(2, 5_000), changed, np.array([-1, 10]))
+    silent.observe(both, ANY, np.full(2, 5_000), changed)
+    assert (told.likelihood == silent.likelihood).all()
+
+
 def test_units_are_learned_apart():
     rates = ChangeRates(2, width_ms=1_000, slide_ms=1_000)
     for _ in range(50):

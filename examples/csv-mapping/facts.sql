@@ -1,0 +1,2 @@
+CREATE TABLE users (name TEXT PRIMARY KEY, country TEXT);
+INSERT INTO users VALUES ('a', 'it'), ('b', 'it'), ('c', 'no'), ('d', 'no'), ('e', 'de'), ('f', 'it');
