@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.checkpoint.advances import Advances
 from bestbefore.checkpoint.relied_on import History
@@ -28,7 +29,10 @@ from bestbefore.engine.schedule import (
     with_intake,
 )
 from bestbefore.job import Job
+from bestbefore.job.job import CHANGED
+from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.buffer import Buffer, Elements, Intake, Limits
+from bestbefore.spark.columns import STREAM
 from bestbefore.spark.session import FEW_ROWS, settings_of
 from bestbefore.storage import Storage
 from bestbefore.time import Clock, monotonic_s
@@ -156,7 +160,21 @@ class BatchProcessor:
             opening_ms=opening(self.job, self.state),
             arrival=tuple(stream.iri for stream in streams if stream.time == "arrival"),
         )
+        batch = self._without_changes(batch, number)
         return self._buffer(self.state).add(batch, batch_name(number), limits, expected=expected)
+
+    def _without_changes(self, batch: DataFrame, number: int) -> DataFrame:
+        """The batch without what names changed units, of which the views are told."""
+        served = {view.job.changes.iri: view for view in self.answering.served if view.job.changes}
+        if not served:
+            return batch
+        named = F.col(STREAM).isin(*served) & F.col("reason").isNull()
+        key = F.when(F.col("p") == encode(IRI(CHANGED)), F.col("o")).otherwise(F.col("s"))
+        found = batch.filter(named).select(STREAM, key.alias("key")).distinct().collect()
+        for iri, view in served.items():
+            keys = sorted((row["key"],) for row in found if row[STREAM] == iri)
+            view.note_changes(number, keys, self.state.latest_ms or 0)
+        return batch.filter(~named)
 
     def _buffer(self, state: State) -> Buffer:
         return Buffer(self.storage, state.segments, self._at_hand)

@@ -82,7 +82,7 @@ class RunningQuery:
     def _check_streams(self) -> None:
         """Stop if the folder of a stream is gone, for more of which Spark would wait in silence."""
         try:
-            for stream in self.processor.job.streams:
+            for stream in self.processor.job.sources:
                 if stream.source is not None:
                     stream.source.check()
         except InputError as error:
@@ -226,7 +226,7 @@ class Engine:
         """
         check_output(job, sink_given=sink is not None)
         _check_names("service", services or {}, [service.name for service in job.services])
-        _check_names("stream", streams or {}, [stream.name for stream in job.streams])
+        _check_names("stream", streams or {}, [stream.name for stream in job.sources])
         rows = self._intake(job, streams or {})
         answers = sink or sink_of(job.sink, self.spark)
         storage = storage_at(self.spark, job.checkpoint)
@@ -343,7 +343,7 @@ class Engine:
         """The intake rows of all streams, with the IRI of their stream."""
         frames = [
             self._rows_of(stream, streams).withColumn(STREAM, F.lit(stream.iri))
-            for stream in job.streams
+            for stream in job.sources
         ]
         return reduce(DataFrame.unionByName, frames)
 

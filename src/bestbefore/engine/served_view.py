@@ -165,6 +165,11 @@ class ServedView:
             self.ahead.plan(self._plan(outcomes[-1], timeline, state, clock))
         return slices.table(self.view), outcomes
 
+    def note_changes(self, batch: int, keys: Sequence[Key], t_ms: int) -> None:
+        """Let units be stale that are known to have changed, whatever crashes until a refresh."""
+        if marked := self.view.mark_changed(keys, t_ms):
+            Journal(self.storage).write_changed(batch, marked, t_ms)
+
     def _ledger(self, batch: int) -> DurableLedger:
         journal = Journal(self.storage)
         return DurableLedger(self.reservations, journal, batch, self.view, self.account)
