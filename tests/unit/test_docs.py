@@ -119,12 +119,14 @@ def test_the_page_on_streams_shows_streams(tmp_path, number):
 
 @pytest.mark.parametrize("number", range(2))
 def test_the_page_on_lookups_shows_services(tmp_path, number):
-    services = tomllib.loads(blocks("docs/lookups.md", "toml")[number])
+    changes = blocks("docs/lookups.md", "toml")[2]
+    services = tomllib.loads(blocks("docs/lookups.md", "toml")[number] + changes)
     services["query"] = {"text": blocks("docs/lookups.md", "sparql")[0]}
     services["streams"] = {"readings": {"path": "stream"}}
     (service,) = read_job(services, folder=tmp_path).services
     assert service.units_per_request == (20, 50)[number]
-    assert len(blocks("docs/lookups.md", "toml")) == 2
+    assert service.changes.source.format == "csv"
+    assert len(blocks("docs/lookups.md", "toml")) == 3
 
 
 def test_every_key_of_a_lookup_is_documented():

@@ -36,7 +36,7 @@ def settings_of(job: Job) -> dict[str, str]:
         "query.report": f"{job.report.strategy.value} {_text(job.report.every_ms)}",
         "services": ", ".join(sorted(service.name for service in job.services)),
     }
-    for stream in job.streams:
+    for stream in job.sources:
         settings |= {f"streams <{stream.iri}> {key}": one for key, one in _of_stream(stream)}
     for service in job.services:
         settings |= {f"services.{service.name}.{key}": one for key, one in _of_service(service)}

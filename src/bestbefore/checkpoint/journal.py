@@ -19,7 +19,7 @@ from bestbefore.sealed import seal, unseal
 from bestbefore.storage import Storage
 from bestbefore.view import LocalView
 
-_FOLDER, _NEEDED = "journal", "needed.json"
+_FOLDER, _NEEDED, _CHANGED = "journal", "needed.json", "changed.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Journal:
     def names(self, batch: int) -> list[str]:
         """The files of a batch, in the order of its evaluations."""
         folder = journal_of(batch)
-        files = (file for file in self.storage.names(folder) if file != _NEEDED)
+        files = (one for one in self.storage.names(folder) if one not in (_NEEDED, _CHANGED))
         return [f"{folder}/{file}" for file in files]
 
     def write_needed(self, batch: int, view: LocalView) -> None:
@@ -82,6 +82,18 @@ class Journal:
         table = pq.read_table(io.BytesIO(b64decode(fields["units"])))
         view.units.watch(fields["watched"])
         view.units.set_needed(known[table["unit"].to_numpy()], table["needed"].to_numpy())
+
+    def write_changed(self, batch: int, keys: Sequence[Key], t_ms: int) -> None:
+        """Make durable which units are known to have changed since the batch before."""
+        fields = {"keys": keys, "t_ms": t_ms}
+        self.storage.write(f"{journal_of(batch)}/{_CHANGED}", seal(fields))
+
+    def restore_changed(self, batch: int, view: LocalView) -> None:
+        """Let a view know again which units had changed when a batch came."""
+        name = f"{journal_of(batch)}/{_CHANGED}"
+        if (content := self.storage.read(name)) is not None:
+            fields = unseal(content, f"{self.storage.root}/{name}")
+            view.mark_changed(map(_key, fields["keys"]), fields["t_ms"])
 
     def entry(self, name: str) -> dict[str, Any] | None:
         """An entry as it was written, if it is there."""

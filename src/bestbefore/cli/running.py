@@ -112,7 +112,7 @@ def with_mode(job: Job, options: RunOptions) -> Job:
 
 def check_input(job: Job, path: Path) -> None:
     """Refuse what can be known to be wrong before Spark is started, and warn of the rest."""
-    for stream in job.streams:
+    for stream in job.sources:
         if stream.source is not None:
             stream.source.check()
     for warning in find_warnings(job.query):

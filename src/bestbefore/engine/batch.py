@@ -67,7 +67,8 @@ class BatchProcessor:
             if len(self.runs) > 1:
                 # Each looks at it; its source is read once.
                 kept.callback(batch.persist().unpersist)
-            staged = [run.take_in(batch, own, number) for run in self.runs]
+            several = len(self.runs) > 1
+            staged = [run.take_in(batch, own, number, several=several) for run in self.runs]
         self.told[number] = self._answer(staged, started_s=started_s)
         self.told.pop(number - _BATCHES_TOLD, None)
 

@@ -90,7 +90,7 @@ class Engine:
             check_output(one, sink_given=one is job and sink is not None)
         names = [service.name for one in jobs for service in one.services]
         _check_names("service", services or {}, names)
-        _check_names("stream", streams or {}, [one.name for each in jobs for one in each.streams])
+        _check_names("stream", streams or {}, [one.name for each in jobs for one in each.sources])
         rows = self._intake(streams_of(jobs), streams or {})
         sinks = [sink or sink_of(job.sink, self.spark),
                  *(sink_of(one.sink, self.spark) for one in others)]  # fmt: skip

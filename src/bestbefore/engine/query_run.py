@@ -23,6 +23,8 @@ from bestbefore.engine.schedule import (
 )
 from bestbefore.engine.served_view import ServedView, ViewBatch
 from bestbefore.job import Job
+from bestbefore.job.job import CHANGED
+from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.buffer import Buffer, Elements, Intake, Limits
 from bestbefore.spark.columns import STREAM
 from bestbefore.spark.session import FEW_ROWS, settings_of
@@ -72,18 +74,37 @@ class QueryRun:
         if self.recorder is not None:
             self.recorder.begin(self.answering.served[0].view)
 
-    def take_in(self, batch: DataFrame, number: int, source_batch: int) -> Staged:
-        """Make the elements of a batch durable; what cannot be read is quarantined."""
+    def take_in(
+        self, batch: DataFrame, number: int, source_batch: int, *, several: bool = False
+    ) -> Staged:
+        """Make the elements of a batch durable; what cannot be read is quarantined.
+
+        Of a batch for `several` queries it is what the streams of this one brought.
+        """
         # A batch is likely to be as large as the one before.
         expected = self.state.segments[-1].brought if self.state.segments else 0
         self._set_up(batch.sparkSession, "intake", expected)
-        limits = self._limits()
-        own = batch.filter(F.col(STREAM).isin(*limits.streams)) if self.folder else batch
-        before = self._buffer(self.state)
-        buffer, intake = before.add(own, batch_name(number), limits, expected=expected)
+        if several:
+            batch = batch.filter(F.col(STREAM).isin(*(one.iri for one in self.job.sources)))
+        batch, before = self._without_changes(batch, number), self._buffer(self.state)
+        buffer, intake = before.add(batch, batch_name(number), self._limits(), expected=expected)
         self._hear(intake)
         state = replace(self.state, source_batch=source_batch)
         return Staged(with_intake(self.job, state, number, buffer.segments, intake), buffer)
+
+    def _without_changes(self, batch: DataFrame, number: int) -> DataFrame:
+        """The batch without what names changed units, of which the views are told."""
+        clauses = zip(self.job.services, self.answering.served, strict=True)
+        served = {clause.changes.iri: view for clause, view in clauses if clause.changes}
+        if not served:
+            return batch
+        named = F.col(STREAM).isin(*served) & F.col("reason").isNull()
+        key = F.when(F.col("p") == encode(IRI(CHANGED)), F.col("o")).otherwise(F.col("s"))
+        found = batch.filter(named).select(STREAM, key.alias("key")).distinct().collect()
+        for iri, view in served.items():
+            keys = sorted((row["key"],) for row in found if row[STREAM] == iri)
+            view.note_changes(number, keys, self.state.latest_ms or 0)
+        return batch.filter(~named)
 
     def _limits(self) -> Limits:
         streams = self.job.streams

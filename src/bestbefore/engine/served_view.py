@@ -172,6 +172,11 @@ class ServedView:
         if self.ahead is not None:
             self.ahead.close()
 
+    def note_changes(self, batch: int, keys: Sequence[Key], t_ms: int) -> None:
+        """Let units be stale that are known to have changed, whatever crashes until a refresh."""
+        if marked := self.view.mark_changed(keys, t_ms):
+            Journal(self.storage).write_changed(batch, marked, t_ms)
+
     def deadline_of(
         self, deadline_ms: int | None, evaluation: int, timeline: Timeline, clock: EventClock
     ) -> Deadline:

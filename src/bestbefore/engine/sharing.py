@@ -72,6 +72,7 @@ def _identity(service: ServiceSettings) -> Hashable:
         service.seed,
         repr(service.limits),
         service.ledger,
+        repr(service.changes),
         _threshold(service, names) if Need.FILTER in needs else None,
         service.plan.aggregated if Need.AGGREGATE in needs else None,
     )  # fmt: skip
@@ -168,7 +169,7 @@ def streams_of(jobs: Sequence[Job]) -> list[StreamSettings]:
     """The streams of all queries, each once; one that two of them describe otherwise is refused."""
     found = dict[str, StreamSettings]()
     for job in jobs:
-        for stream in job.streams:
+        for stream in job.sources:
             known = found.setdefault(stream.iri, stream)
             if (known.source, known.time) != (stream.source, stream.time):
                 raise JobError(

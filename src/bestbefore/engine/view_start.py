@@ -147,6 +147,7 @@ def _replay(view: LocalView, journal: Journal, *, after: int, until: int) -> Non
     """Apply the batches since the snapshot, each as it was applied when it was committed."""
     for batch in journal.batches():
         if after < batch <= until:
+            journal.restore_changed(batch, view)
             for outcome in journal.of_batch(batch, view):
                 apply_outcome(view, outcome)
                 view.refreshes += len(outcome.reply.failed)

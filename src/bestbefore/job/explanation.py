@@ -57,7 +57,7 @@ def describe_job(job: Job) -> Sections:
         f"query.heartbeat = {heartbeat}",
         *_settings("query.report", job.report),
     ]
-    for stream in job.streams:
+    for stream in job.sources:
         lines += _settings(f"streams.{stream.name}", stream)
     lines += _settings("sink", job.sink)
     lines.append(f"checkpoint.path = {job.checkpoint}")
@@ -71,7 +71,7 @@ def describe_job(job: Job) -> Sections:
 def _row_mappings(job: Job) -> Sections:
     """The triples that a row of a stream gives, with the columns in braces."""
     sections = []
-    for stream in job.streams:
+    for stream in job.sources:
         if stream.source is not None and (mapping := mapping_of(stream.source)) is not None:
             time = "of arrival" if mapping.timestamp is None else f"{{{mapping.timestamp}}}"
             lines = [f"time: {time}", *map(str, mapping.triples)]

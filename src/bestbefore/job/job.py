@@ -86,6 +86,9 @@ class Qos:
 
 
 NO_QOS = Qos()
+CHANGED = "urn:bestbefore:changed"
+"""The predicate of triples whose object is the key of a changed unit."""
+
 UNLIMITED = 2**31 - 1
 """The budget of a job that states what it wants, and not what it spends."""
 
@@ -97,7 +100,8 @@ class ServiceSettings:
     `start` refreshes more than the budget may be spent to fill the view. Refreshes are made `ahead`
     of the evaluation that they are for, if wanted. Answers that show equal rows `once` do not count
     the mappings of a join key. `ledger` is the folder of
-    the ledger that keeps the limits, None for the job's checkpoint.
+    the ledger that keeps the limits, None for the job's checkpoint. The stream of `changes` names
+    units that have changed.
     """
 
     name: str
@@ -115,6 +119,7 @@ class ServiceSettings:
     qos: Qos = NO_QOS
     limits: Limits = NO_LIMITS
     ledger: str | None = None
+    changes: StreamSettings | None = None
 
     @property
     def address(self) -> str:
@@ -183,6 +188,12 @@ class Job:
     t0_ms: int | None = None
     full_windows_only: bool = False
     shared_budget: int | None = None
+
+    @property
+    def sources(self) -> tuple[StreamSettings, ...]:
+        """All streams that are read: those of windows, and those that name changed units."""
+        changes = (service.changes for service in self.services)
+        return (*self.streams, *(stream for stream in changes if stream is not None))
 
     @property
     def is_live(self) -> bool:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from bestbefore.errors import JobError, excerpt, nearest
+from bestbefore.job.changes import read_changes
 from bestbefore.job.clients import read_client
 from bestbefore.job.job import NO_QOS, UNLIMITED, Qos, ServiceSettings, ViewSettings, listed
 from bestbefore.job.lookups import read_http, read_sql
@@ -166,6 +167,7 @@ def _service(
         shown=_is_shown(clause, plan),
     )
     check_service(settings)
+    settings = read_changes(section, settings, base)
     for used in own.values():
         used.finish()
     return settings
@@ -199,7 +201,9 @@ def _client(section: Section, clause: ServicePlan, base: Path) -> ClientKind:
     if kind not in service_kinds:
         known = nearest(kind, (*BUILT_IN, *service_kinds))
         raise JobError(f"{section.name}.kind = {kind!r} is no kind of service; {known}")
-    return PluggedService(kind, section.rest("iri", "kind", "module", _LIMITS, *OWN_SECTIONS))
+    return PluggedService(
+        kind, section.rest("iri", "kind", "module", _LIMITS, "changes", *OWN_SECTIONS)
+    )
 
 
 def _view(section: Section, clause: ServicePlan, base: Path) -> ViewSettings:

@@ -49,10 +49,11 @@ def read_streams(
 ) -> tuple[StreamSettings, ...]:
     """The streams that a query reads, in its order."""
     sections = sections_for(tables, "streams", iris)
-    return tuple(_stream(sections[iri], iri, base) for iri in iris)
+    return tuple(read_stream(sections[iri], iri, base) for iri in iris)
 
 
-def _stream(section: Section, iri: str, base: Path) -> StreamSettings:
+def read_stream(section: Section, iri: str, base: Path) -> StreamSettings:
+    """The stream of a section."""
     stream = StreamSettings(
         name=section.name.removeprefix("streams."),
         iri=iri,

@@ -19,7 +19,7 @@ from bestbefore.maintenance.outcome import NO_REPLY, NONE, Asked, Outcome, Reply
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.window_sets import WindowSets, window_sets
 from bestbefore.maintenance.window_units import WindowUnits
-from bestbefore.view.units import Units
+from bestbefore.view.units import CHANGED, Units
 
 # A unit waits 2, 4, 8, … evaluations after each failure in a row, up to 2 to this power.
 _LONGEST_WAIT = 4
@@ -173,11 +173,13 @@ def _take_over(view: View, outcome: Outcome) -> int:
     changed = view.replace(answered, reply.content) & known
     for unit, interval in reply.stated_ms.items():
         units.interval_ms[unit] = interval
-    if units.rates is not None and known.any():
-        seen = answered[known]
+    # Of a unit that was known to have changed, a refresh tells nothing of how often it does.
+    learned = known & (units.refreshed_ms[answered] != CHANGED)
+    if units.rates is not None and learned.any():
+        seen = answered[learned]
         age_ms = came_ms - units.refreshed_ms[seen]
         since_ms = _since_change(reply, seen, age_ms, came_ms)
-        units.rates.observe(seen, units.interval_ms[seen], age_ms, changed[known], since_ms)
+        units.rates.observe(seen, units.interval_ms[seen], age_ms, changed[learned], since_ms)
         if not units.rates.stated:
             units.interval_ms[seen] = units.rates.interval_ms(seen)
     _note_moves(units, answered, value, came_ms)
@@ -201,7 +203,8 @@ def _since_change(reply: Reply, seen: Integers, age_ms: Integers, came_ms: int) 
 def _note_moves(units: Units, answered: Integers, before: Scores, came_ms: int) -> None:
     """Note how far the values that a FILTER compares have moved since they were last fetched."""
     moved = units.value[answered] - before
-    there = np.flatnonzero(np.isfinite(moved) & (moved != 0))
+    aged = units.refreshed_ms[answered] != CHANGED
+    there = np.flatnonzero(np.isfinite(moved) & (moved != 0) & aged)
     if not len(there):
         return
     unit, moved = answered[there], moved[there]

@@ -16,7 +16,7 @@ from bestbefore.view.fresh_count import FreshCount
 from bestbefore.view.key_index import KeyIndex
 from bestbefore.view.links import RowLinks
 from bestbefore.view.rows import Rows, table_of
-from bestbefore.view.units import NEVER_RETRY, Units, new_units
+from bestbefore.view.units import CHANGED, NEVER_RETRY, Units, new_units
 
 # So many units move up at once where others were dropped, and so many more for each of these.
 _MOVED_AT_ONCE, _MOVED_PER_HOLE = 4_096, 16
@@ -89,7 +89,7 @@ class LocalView:
         """
         loaded_ms = self.units.refreshed_ms
         live = (loaded_ms > 0) & (np.abs(loaded_ms - t_ms) <= LIVE_WITHIN_MS)
-        self.units.refreshed_ms[:] = np.where(live, loaded_ms, t_ms)
+        self.units.refreshed_ms[:] = np.where(live | (loaded_ms == CHANGED), loaded_ms, t_ms)
         self.units.best_before_ms[:] = t_ms
         self._count = None
 
@@ -201,6 +201,16 @@ class LocalView:
         self.units.held[units] = False
         self.units.row_count[units] = 0
         self.units.value[units] = np.nan
+
+    def mark_changed(self, keys: Iterable[Key], t_ms: int) -> list[Key]:
+        """Let held units be stale for certain, from a time on; return their keys."""
+        number = self.numbers(known := list(keys))
+        held = (number >= 0) & self.units.held[number]
+        units = number[held]
+        self._change(units)
+        self.units.refreshed_ms[units] = CHANGED
+        self.units.best_before_ms[units] = np.minimum(self.units.best_before_ms[units], t_ms)
+        return list(compress(known, held))
 
     def fresh(self, units: Integers, t_ms: int) -> Booleans:
         """Which of some units are held and fresh, as far as best-before times tell."""

@@ -7,6 +7,9 @@ import numpy as np
 from bestbefore.arrays import Booleans, Integers, Numbers, Scores, grown, moved_up
 from bestbefore.view.change_rates import ChangeRates
 
+CHANGED = -(2**62)
+"""The `refreshed_ms` of a unit that is known to have changed: whatever was fetched is too old."""
+
 NEVER_RETRY = 2**62
 """The `retry_at` of a unit that can never be asked for."""
 # After so many evaluations, what was needed before them counts half.

@@ -170,3 +170,49 @@ def test_mistakes_are_named(kind, section, reason):
         job_of(given, kind=kind)
     assert reason in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_streams_that_name_changes():
+    keys = {"city": "http://e/c/{}"}
+    changes = {
+        "path": "changes",
+        "format": "csv",
+        "columns": ["at", "c"],
+        "key": "c",
+        "timestamp": "at",
+    }
+    job = job_of({**HTTP, "keys": keys, "changes": changes})
+    (stream,) = [stream for stream in job.sources if stream not in job.streams]
+    (triple,) = stream.source.reading.mapping.triples
+    assert str(triple).endswith("<http://e/c/{c}> .")
+    assert stream.name == "bkg.changes"
+    literal = job_of({**SQL, "changes": {"source": "dataframe"}}, kind="sql")
+    assert literal.services[0].changes.source is None
+    sparql = {
+        "changes": {"path": "c", "format": "json", "subject": "http://e/{c}", "time": "arrival"}
+    }
+    job = job_of(sparql, kind="sparql")
+    assert "<http://e/{c}> .\n" in explain(job)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, "services.bkg.changes.path is missing"),
+        (
+            {"path": "c", "allowed_lateness": "1s"},
+            "services.bkg.changes.allowed_lateness: a change",
+        ),
+        ({"path": "c", "format": "csv"}, "services.bkg.changes.triples is missing"),
+        ({"path": "c", "format": "csv", "key": 5}, "services.bkg.changes.key must be the name of"),
+        ({"path": "c", "key": "x"}, "services.bkg.changes.triples is for csv"),
+        ({"path": "c", "triples": []}, "services.bkg.changes.triples: a row names one unit"),
+        ({"path": "c", "nothing": 1}, "unknown key services.bkg.changes.nothing"),
+    ],
+)
+def test_mistakes_in_streams_that_name_changes(changes, reason):
+    with pytest.raises(InputError) as caught:
+        job_of({**HTTP, "changes": changes})
+    assert reason in str(caught.value)
+    with pytest.raises(InputError, match="budget.ahead = true exclude each other"):
+        job_of({**HTTP, "changes": {"path": "c"}}, budget={"ahead": True})
