@@ -127,6 +127,27 @@ def test_different_slides_have_each_their_windows(world):
         assert world.answers(name) == world.answers(name, folder=name) != {}
 
 
+def test_each_sees_its_own_streams(world):
+    """The other stream is later, and has elements of the same form."""
+    other = world.folder / "other"
+    other.mkdir()
+    lines = [json.dumps({"ts": 90_000 + 500 * n, "data": _event(n)}) for n in range(40)]
+    (other / "a.jsonl").write_text("\n".join(lines))
+
+    def jobs(folder=""):
+        first = world.job("a", folder=folder)
+        text = text_of("b", BOTH["b"], "SELECT ?who ?n").replace("ON :s", "ON :t")
+        second = world.job("b", folder=folder, query={"text": text, "trigger": "until-end"},
+                           streams={"t": {"path": str(other)}})  # fmt: skip
+        return first, second
+
+    for number, name in enumerate("ab"):
+        world.run(jobs(folder=name)[number])
+    world.run(*jobs())
+    for name in "ab":
+        assert world.answers(name) == world.answers(name, folder=name) != {}
+
+
 def test_they_go_on_together_and_not_apart(world):
     first = world.folder / "stream" / "2.jsonl"
     kept = first.read_text()
