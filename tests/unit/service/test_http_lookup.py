@@ -282,6 +282,23 @@ def test_a_batch_of_other_units_is_no_reply(server, client):
     assert (fetched.unasked, fetched.invalid) == (1, 3)
 
 
+def test_secret_parameters_go_with_every_request_and_nowhere_else(server, client, monkeypatch):
+    monkeypatch.setenv("KEY", "s&x")
+    server.answer = lambda *_: (400, {"why": "key s&x or s%26x is wrong"}, {})
+    secret = {"secret_query": {"appid": {"env": "KEY"}}}
+    made = client(**secret)
+    assert "s&x" not in str(made.fetch([key("Rome")]))
+    batch = {"url": f"{server.url}/all", "body": {"ids": "{keys}"}, "key": "/id"}
+    client(url=f"{server.url}/w", batch=batch, **secret).fetch([key("Rome")])
+    paths = [path for _, path, _ in server.requests]
+    assert paths == ["/weather?city=Rome&appid=s%26x", "/all?appid=s%26x"]
+    section = {"url": f"{server.url}/w/{{city}}", "columns": {"t": "/t", "h": "/h"}, **secret}
+    settings = job_of(section).services[0]
+    monkeypatch.setenv("KEY", "another")
+    assert settings.identity == job_of(section).services[0].identity
+    assert "s&x" not in repr(settings)
+
+
 def test_secrets_of_the_url_are_not_told(server, client):
     server.answer = lambda *_: (400, {"why": "token verysecret is wrong"}, {})
     made = client(url=f"{server.url}/w?city={{city}}&key=verysecret")
