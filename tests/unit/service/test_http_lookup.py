@@ -8,6 +8,8 @@ import pytest
 from bestbefore.job import read_job
 from bestbefore.service import ServiceClient, ServicePattern
 from bestbefore.service.kinds import open_service
+from bestbefore.service.results import Rows
+from bestbefore.service.validators import Validators
 from tests.json_server import JsonServer
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -339,3 +341,27 @@ def test_a_date_is_a_version_too_and_a_unit_may_be_gone_since(server, client):
     server.answer = lambda *_: (404, {}, {})
     assert made.fetch([key("a")]).rows == {key("a"): ()}
     assert server.headers[-1]["If-Modified-Since"] == date
+
+
+def test_versions_take_so_much_memory_and_no_more():
+    kept = Validators(most=4_000)
+    etag = {"etag": '"1"'}
+    for number in range(100):
+        kept.noting((str(number),), lambda _: Whole(Rows([("x" * 500,)], [])))(etag).close()
+        kept.of(("0",))
+    assert [number for number in range(100) if kept.of((str(number),))] == [0, 97, 98, 99]
+    kept.noting(("99",), lambda _: Whole(Rows([("x",)], [("y",)])))(etag).close()
+    assert kept.of(("99",)) is None
+    kept.noting(("huge",), lambda _: Whole(Rows([("x" * 9_000,)], [])))(etag).close()
+    assert kept.of(("huge",)) is None
+    assert kept.of(("98",)) is not None
+
+
+class Whole:
+    """A reader that has read all."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def close(self):
+        return self.rows
