@@ -12,7 +12,8 @@ from pathlib import Path
 
 def find_postgresql():
     """Whether server and driver are installed."""
-    tools = all(shutil.which(name) for name in ("initdb", "postgres"))
+    needed = ("initdb", "postgres", *(["runuser"] if os.geteuid() == 0 else []))
+    tools = all(map(shutil.which, needed))
     return tools and importlib.util.find_spec("psycopg") is not None
 
 

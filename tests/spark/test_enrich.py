@@ -156,6 +156,19 @@ def test_by_http_with_nasty_keys_into_files(spark, stream, start, tmp_path):
     assert len(set(server.requests)) == len(tags)
 
 
+def test_rows_as_lines_for_people_and_pipes(stream, start, capsys):
+    start(
+        stream((1_000, 1, "x")),
+        lookup=lambda users: {user: {"n.m": 5} for user in users},
+        columns={"n.m": "int"},
+        slide="10s",
+        foreach=None,
+        sink={"format": "stdout"},
+    )
+    (line,) = map(json.loads, capsys.readouterr().out.strip("\n").split("\n"))
+    assert (line["user id"], line["sélect"], line["n.m"]) == (1, NASTY, 5)
+
+
 def test_by_sql_on_two_columns(stream, start, tmp_path):
     file = tmp_path / "facts.db"
     with sqlite3.connect(file) as connection:

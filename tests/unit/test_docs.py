@@ -22,7 +22,7 @@ from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
 from bestbefore.query import parse_query, plan
 from bestbefore.service import ClientSettings
-from bestbefore.service.http_lookup import HttpBatch, HttpLookup
+from bestbefore.service.http_lookup import JsonBatch, JsonLookup
 from bestbefore.service.sql_settings import SqlSettings
 from bestbefore.spark.sources import mapping_of
 from bestbefore.view import view_of
@@ -132,10 +132,10 @@ def test_the_page_on_lookups_shows_services(tmp_path, number):
 def test_every_key_of_a_lookup_is_documented():
     page = (ROOT / "docs/lookups.md").read_text()
     named = set(re.findall(r"`(?:batch\.)?(\w+)`", page))
-    batch = {field.name for field in fields(HttpBatch)}
+    batch = {field.name for field in fields(JsonBatch)}
     settings = {field.name.removesuffix("_s") for field in fields(SqlSettings)}
     own = {"address", "requests_per_second"}
-    assert {field.name for field in fields(HttpLookup)} | batch | settings - own <= named
+    assert {field.name for field in fields(JsonLookup)} | batch | settings - own <= named
 
 
 def test_the_enrichment_of_the_page_on_lookups_is_written_as_enrich_takes_it():

@@ -9,12 +9,14 @@ from typing import Protocol, runtime_checkable
 
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from bestbefore.errors import JobError
 from bestbefore.job.job import Job, SinkSettings
+from bestbefore.spark.columns import EVALUATION
 from bestbefore.spark.hadoop import storage_at
+from bestbefore.spark.sql import name
 from bestbefore.storage import Storage, local_path
 
 _FILE_FORMATS = ("json", "parquet", "orc")
@@ -134,8 +136,14 @@ def _append(settings: SinkSettings) -> Sink:
 
 
 def _for_kafka(answers: DataFrame) -> DataFrame:
-    value = F.to_json(F.struct(*answers.columns)).alias("value")
-    return answers.select(F.col("evaluation").cast("string").alias("key"), value)
+    value = _as_json(answers).alias("value")
+    if EVALUATION not in answers.columns:
+        return answers.select(value)
+    return answers.select(F.col(EVALUATION).cast("string").alias("key"), value)
+
+
+def _as_json(answers: DataFrame) -> Column:
+    return F.to_json(F.struct(*(F.col(name(column)) for column in answers.columns)))
 
 
 @runtime_checkable
@@ -183,9 +191,9 @@ class StandardOutput:
 
     def __call__(self, answers: DataFrame, batch: int) -> None:
         """Collect the answers of a batch and print them."""
-        line = F.to_json(F.struct(*answers.columns)).alias("line")
-        rows = sorted(answers.select("evaluation", line).collect())
-        self.write_lines([text for _, text in rows], batch)
+        order = [EVALUATION] if EVALUATION in answers.columns else []
+        rows = answers.select(*order, _as_json(answers).alias("line")).collect()
+        self.write_lines([row["line"] for row in (sorted(rows) if order else rows)], batch)
 
     def write_lines(self, lines: Sequence[str], _: int) -> None:
         """Print the answers of a batch."""

@@ -8,7 +8,7 @@ from bestbefore.errors import InputError, JobError, excerpt
 from bestbefore.job.sections import Section
 from bestbefore.service import ClientSettings
 from bestbefore.service.auth import basic, bearer
-from bestbefore.service.http_lookup import HttpLookup
+from bestbefore.service.http_lookup import JsonLookup
 from bestbefore.service.settings import METHODS
 
 _NUMBERS = (
@@ -35,7 +35,7 @@ def read_client(section: Section, *, endpoint: str, base: Path) -> ClientSetting
 
 
 def read_http_client(
-    section: Section, base: Path, *, endpoint: str, lookup: HttpLookup, units_per_request: int
+    section: Section, base: Path, *, endpoint: str, lookup: JsonLookup, units_per_request: int
 ) -> ClientSettings:
     """The client of a lookup by HTTP."""
     return _client(
@@ -58,7 +58,8 @@ def _client(section: Section, base: Path, **given: Any) -> ClientSettings:  # no
     given |= {
         "authorization": _authorization(section, base),
         "headers": _headers(section),
-        "secret_headers": _secret_headers(section, base),
+        "secret_headers": _secrets(section, _SECRET_HEADERS, base),
+        "secret_query": _secrets(section, "secret_query", base),
         **read_asking(section),
     }
     given |= {key: names for key in _LISTS if (names := section.texts(key)) is not None}
@@ -104,11 +105,12 @@ def _headers(section: Section) -> tuple[tuple[str, str], ...]:
     return tuple(headers.items())
 
 
-def _secret_headers(section: Section, base: Path) -> tuple[tuple[str, str], ...]:
-    tables: Mapping[str, Any] = section.table_of(_SECRET_HEADERS) or {}
-    headers = []
+def _secrets(section: Section, key: str, base: Path) -> tuple[tuple[str, str], ...]:
+    """A table of secrets, each from the environment or from a file."""
+    tables: Mapping[str, Any] = section.table_of(key) or {}
+    secrets = []
     for name, table in tables.items():
-        where = f"{section.name}.{_SECRET_HEADERS}.{name}"
+        where = f"{section.name}.{key}.{name}"
         if not isinstance(table, dict):
             # What stands there may be the secret itself.
             raise JobError(f'{where}: write {{ env = "VARIABLE" }} or {{ file = "path" }}')
@@ -117,5 +119,5 @@ def _secret_headers(section: Section, base: Path) -> tuple[tuple[str, str], ...]
         entry.finish()
         if value is None:
             raise JobError(f'{where} is empty: write {{ env = "VARIABLE" }} or {{ file = "path" }}')
-        headers.append((name, value))
-    return tuple(headers)
+        secrets.append((name, value))
+    return tuple(secrets)

@@ -17,7 +17,7 @@ from bestbefore.rdf.lexical_forms import datatype_iri
 from bestbefore.rdf.plain_values import ValueForm
 from bestbefore.rdf.terms import BlankNode
 from bestbefore.service import ClientSettings
-from bestbefore.service.http_lookup import KEYS, HttpBatch, HttpLookup, has_place
+from bestbefore.service.http_lookup import KEYS, JsonBatch, JsonLookup, has_place
 from bestbefore.service.json_pointer import Pointer
 from bestbefore.service.lookup import PLAIN_TYPES, Column, KeyColumn
 from bestbefore.service.sql_settings import DRIVERS, SqlSettings
@@ -44,7 +44,7 @@ def read_http(section: Section, base: Path) -> ClientSettings:
     """The client of a section of kind `http`."""
     url = section.required_text("url", "where a unit is asked for, 'https://…?city={city}'")
     batch = section.table_of("batch")
-    lookup = HttpLookup(
+    lookup = JsonLookup(
         url=_named(f"{section.name}.url", lambda: _template(url)),
         columns=_columns(section, _POINTER),
         keys=_keys(section, None),
@@ -66,7 +66,7 @@ def read_http(section: Section, base: Path) -> ClientSettings:
     return read_http_client(section, base, endpoint=url, lookup=lookup, units_per_request=units)
 
 
-def _batch(section: Section, single: str) -> HttpBatch:
+def _batch(section: Section, single: str) -> JsonBatch:
     url = section.text("url", None)
     template = _named(f"{section.name}.url", lambda: _template(url or single))
     body, separator = section.table_of("body"), section.text("separator", ",") or ","
@@ -86,7 +86,7 @@ def _batch(section: Section, single: str) -> HttpBatch:
     assert key is not None  # noqa: S101 - it is required
     section.integer(_UNITS, 50, least=1)
     section.finish()
-    return HttpBatch(url=template, key=key, separator=separator, body=body)
+    return JsonBatch(url=template, key=key, separator=separator, body=body)
 
 
 def read_sql(section: Section, base: Path) -> SqlSettings:
@@ -226,7 +226,7 @@ def _check_columns(service: ServiceSettings) -> None:
     variables = [variable.name for variable in service.plan.variables]
     keys, others = service.refresh_key, [one for one in variables if one not in service.refresh_key]
     lookup = client.lookup if isinstance(client, ClientSettings) else client
-    assert isinstance(lookup, HttpLookup | SqlSettings)  # noqa: S101 - the caller has looked
+    assert isinstance(lookup, JsonLookup | SqlSettings)  # noqa: S101 - the caller has looked
     for column in lookup.keys:
         if column.name not in keys:
             raise JobError(
@@ -239,12 +239,12 @@ def _check_columns(service: ServiceSettings) -> None:
                 f"{name}.columns.{one.name}: the SERVICE has no such column beside its key; "
                 f"{nearest(one.name, others)}"
             )
-    if isinstance(lookup, HttpLookup):
+    if isinstance(lookup, JsonLookup):
         _check_http(lookup, keys, others, name)
 
 
 def _check_http(
-    lookup: HttpLookup, keys: tuple[str, ...], others: list[str], name: str
+    lookup: JsonLookup, keys: tuple[str, ...], others: list[str], name: str
 ) -> None:  # fmt: skip
     named = [column.name for column in lookup.columns]
     if missing := [one for one in others if one not in named]:

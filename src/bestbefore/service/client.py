@@ -38,7 +38,8 @@ def dialect_of(settings: ClientSettings | SqlSettings, pattern: ServicePattern) 
     if isinstance(settings, SqlSettings):
         return Sql(settings, pattern)
     if settings.lookup is not None:
-        return Http(settings.lookup, pattern, settings.timeout_s, settings.max_rows)
+        limits = settings.timeout_s, settings.max_rows
+        return Http(settings.lookup, pattern, *limits, settings.with_secrets)
     return Sparql(settings, pattern)
 
 

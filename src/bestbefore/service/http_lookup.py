@@ -1,8 +1,8 @@
 """HTTP with JSON as a dialect: a URL per unit or per batch, and pointers into what comes."""
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -37,7 +37,7 @@ _ABSENT = frozenset({404, 410})
 
 
 @dataclass(frozen=True, slots=True)
-class HttpBatch:
+class JsonBatch:
     """How several units are asked for at once: in a URL, or in the JSON body of a POST.
 
     In the URL keys are separated by `separator`; in the body a list of them stands where the text
@@ -51,7 +51,7 @@ class HttpBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class HttpLookup:
+class JsonLookup:
     """A service that answers with JSON: where units are asked for, and where columns are found.
 
     The `url` of a single unit names its keys, or none if there is only the one of a `batch`.
@@ -63,7 +63,7 @@ class HttpLookup:
     columns: tuple[Column, ...]
     keys: tuple[KeyColumn, ...] = ()
     rows: Pointer | None = None
-    batch: HttpBatch | None = None
+    batch: JsonBatch | None = None
     modified: Pointer | None = None
 
     @property
@@ -78,10 +78,11 @@ class HttpLookup:
 class Http:
     """How an HTTP service with JSON is asked."""
 
-    lookup: HttpLookup
+    lookup: JsonLookup
     pattern: ServicePattern
     timeout_s: float
     max_rows: int | None
+    with_secrets: Callable[[str], str] = str
     validators: Validators = field(default_factory=Validators)
 
     def refusal(self, key: Key) -> str | None:
@@ -115,21 +116,21 @@ class Http:
         reader = self.validators.noting(key, partial(JsonDocument, rows_of=self._rows))
         version = self.validators.of(key)
         headers, unchanged = ({}, None) if version is None else (version.headers, version.rows)
-        message = Message("GET", url, reader, headers=headers, exact=True)
+        message = Message("GET", self.with_secrets(url), reader, headers=headers, exact=True)
         return Question(message, self.timeout_s, unit=key, absent=_ABSENT, unchanged=unchanged)
 
-    def _together(self, batch: HttpBatch, keys: Sequence[Key]) -> Question:
+    def _together(self, batch: JsonBatch, keys: Sequence[Key]) -> Question:
         asked = self._units.by_plain(keys)
         rows_of = partial(self._rows, batch=batch, asked=asked)
         reader = partial(JsonDocument, rows_of=rows_of)
         message = _batch_message(batch, [plain for (plain,) in asked], reader)
-        return Question(message, self.timeout_s)
+        return Question(replace(message, url=self.with_secrets(message.url)), self.timeout_s)
 
     def _rows(
         self,
         document: Any,  # noqa: ANN401 - any JSON
         *,
-        batch: HttpBatch | None = None,
+        batch: JsonBatch | None = None,
         asked: Mapping[PlainKey, Sequence[Key]] | None = None,
     ) -> Rows:
         """The rows of a reply: of the one unit that it is about, or of those of a batch."""
@@ -166,7 +167,7 @@ def _items(document: Any, places: Pointer | None) -> Sequence[object]:  # noqa: 
     raise NoAnswerError(f"the reply has no list at {places}")
 
 
-def _batch_message(batch: HttpBatch, values: Sequence[Plain], reader: OpenReader) -> Message:
+def _batch_message(batch: JsonBatch, values: Sequence[Plain], reader: OpenReader) -> Message:
     if batch.body is not None:
         body = json.dumps(_with_keys(batch.body, list(values))).encode()
         kind = {"Content-Type": JSON}

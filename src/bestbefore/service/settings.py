@@ -7,13 +7,13 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from math import inf
 from typing import Literal, Protocol
-from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 from bestbefore.errors import InputError
 from bestbefore.service import decoding, results
 from bestbefore.service.allow_list import check_host, check_literal_address, read_networks
 from bestbefore.service.auth import basic, secrets_in
-from bestbefore.service.http_lookup import HttpLookup
+from bestbefore.service.http_lookup import JsonLookup
 from bestbefore.service.results.json_document import JSON
 
 _MEBIBYTE = 1024 * 1024
@@ -88,9 +88,9 @@ class ClientSettings:
     `circuit_wait_s`, then one request, and twice as long if that fails too. `allow_hosts` and
     `allow_addresses` restrict where the endpoint may be; empty, they allow what was configured.
 
-    Secrets (`authorization`, `secret_headers`, a `user:password@` in the endpoint, header values,
-    the endpoint's query string) are sent and appear neither in `repr` nor in messages, which show
-    `address`.
+    Secrets (`authorization`, `secret_headers`, `secret_query`, a `user:password@` in the endpoint,
+    header values, the endpoint's query string) are sent and appear neither in `repr` nor in
+    messages, which show `address`.
     """
 
     endpoint: str = field(repr=False)
@@ -113,8 +113,9 @@ class ClientSettings:
     user_agent: str = field(default_factory=default_user_agent)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     secret_headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    secret_query: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     authorization: str | None = field(default=None, repr=False)
-    lookup: HttpLookup | None = None
+    lookup: JsonLookup | None = None
     address: str = field(init=False, default="")
 
     def __post_init__(self) -> None:
@@ -146,7 +147,14 @@ class ClientSettings:
     def url(self) -> str:
         """The endpoint as it is called: without user, password and fragment."""
         parts = _split(self.endpoint)
-        return parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="").geturl()
+        plain = parts._replace(netloc=parts.netloc.rpartition("@")[2], fragment="")
+        return self.with_secrets(plain.geturl())
+
+    def with_secrets(self, url: str) -> str:
+        """A URL with the parameters that are secret."""
+        if not self.secret_query:
+            return url
+        return f"{url}{'&' if '?' in url else '?'}{urlencode(self.secret_query, quote_via=quote)}"
 
     @property
     def request_headers(self) -> dict[str, str]:
@@ -170,7 +178,7 @@ class ClientSettings:
     def _secrets(self) -> Iterator[str]:
         parts = _split(self.endpoint)
         yield from (parts.password or "", unquote(parts.password or ""), parts.query)
-        yield from (value for _, value in self.secret_headers)
+        yield from (value for _, value in (*self.secret_headers, *self.secret_query))
         yield from (value for _, value in parse_qsl(parts.query) if len(value) >= 8)
         # A short value is a switch such as `true`; blotting it out would garble every message.
         yield from (value for _, value in self.headers if len(value) >= 8)

@@ -8,6 +8,8 @@ import pytest
 from bestbefore.job import read_job
 from bestbefore.service import ServiceClient, ServicePattern
 from bestbefore.service.kinds import open_service
+from bestbefore.service.results import Rows
+from bestbefore.service.validators import Validators
 from tests.json_server import JsonServer
 
 XSD = "http://www.w3.org/2001/XMLSchema#"
@@ -282,6 +284,23 @@ def test_a_batch_of_other_units_is_no_reply(server, client):
     assert (fetched.unasked, fetched.invalid) == (1, 3)
 
 
+def test_secret_parameters_go_with_every_request_and_nowhere_else(server, client, monkeypatch):
+    monkeypatch.setenv("KEY", "s&x")
+    server.answer = lambda *_: (400, {"why": "key s&x or s%26x is wrong"}, {})
+    secret = {"secret_query": {"appid": {"env": "KEY"}}}
+    made = client(**secret)
+    assert "s&x" not in str(made.fetch([key("Rome")]))
+    batch = {"url": f"{server.url}/all", "body": {"ids": "{keys}"}, "key": "/id"}
+    client(url=f"{server.url}/w", batch=batch, **secret).fetch([key("Rome")])
+    paths = [path for _, path, _ in server.requests]
+    assert paths == ["/weather?city=Rome&appid=s%26x", "/all?appid=s%26x"]
+    section = {"url": f"{server.url}/w/{{city}}", "columns": {"t": "/t", "h": "/h"}, **secret}
+    settings = job_of(section).services[0]
+    monkeypatch.setenv("KEY", "another")
+    assert settings.identity == job_of(section).services[0].identity
+    assert "s&x" not in repr(settings)
+
+
 def test_secrets_of_the_url_are_not_told(server, client):
     server.answer = lambda *_: (400, {"why": "token verysecret is wrong"}, {})
     made = client(url=f"{server.url}/w?city={{city}}&key=verysecret")
@@ -322,3 +341,27 @@ def test_a_date_is_a_version_too_and_a_unit_may_be_gone_since(server, client):
     server.answer = lambda *_: (404, {}, {})
     assert made.fetch([key("a")]).rows == {key("a"): ()}
     assert server.headers[-1]["If-Modified-Since"] == date
+
+
+def test_versions_take_so_much_memory_and_no_more():
+    kept = Validators(most=4_000)
+    etag = {"etag": '"1"'}
+    for number in range(100):
+        kept.noting((str(number),), lambda _: Whole(Rows([("x" * 500,)], [])))(etag).close()
+        kept.of(("0",))
+    assert [number for number in range(100) if kept.of((str(number),))] == [0, 97, 98, 99]
+    kept.noting(("99",), lambda _: Whole(Rows([("x",)], [("y",)])))(etag).close()
+    assert kept.of(("99",)) is None
+    kept.noting(("huge",), lambda _: Whole(Rows([("x" * 9_000,)], [])))(etag).close()
+    assert kept.of(("huge",)) is None
+    assert kept.of(("98",)) is not None
+
+
+class Whole:
+    """A reader that has read all."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def close(self):
+        return self.rows
