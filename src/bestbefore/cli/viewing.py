@@ -80,11 +80,13 @@ def _show(view: StoredView, limit: int, console: Console) -> None:
     for name in ("rows", "age", "fresh", "changes every", "needed", "state"):
         table.add_column(name, justify="right")
     for unit in units.slice(0, limit).to_pylist():
-        age = "" if unit["age_s"] is None else lasting(unit["age_s"])
+        age = "changed" if unit["held"] else ""
+        if unit["age_s"] is not None:
+            age = lasting(unit["age_s"])
         state = f"failed {unit['failures']}×" if unit["failures"] else ""
         table.add_row(
             *(plain(unit[name]) for name in keys),
-            str(unit["rows"]) if unit["rows"] else "absent",
+            str(unit["rows"]) if unit["rows"] else "absent" if unit["held"] else "",
             age,
             f"{unit['fresh']:.0%}",
             lasting(unit["changes_every_s"]),

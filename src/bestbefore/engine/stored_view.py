@@ -15,6 +15,7 @@ from bestbefore.rdf.terms import Key, Row
 from bestbefore.storage import Storage, StorageFolder
 from bestbefore.time import LIVE_WITHIN_MS, Clock
 from bestbefore.view import LocalView
+from bestbefore.view.units import CHANGED
 
 
 @dataclass(frozen=True)
@@ -32,21 +33,23 @@ class StoredView:
     def units(self) -> pa.Table:
         """A row per unit that is held or whose request failed, most needed first.
 
-        `needed` counts the evaluations that needed it, of late ones more than of early ones.
+        `needed` counts the evaluations that needed it, of late ones more than of early ones. One
+        that is known to have changed has no age.
         """
         units = self.view.units
         shown = np.flatnonzero(units.held | (units.failures > 0))
         shown = shown[np.argsort(-units.needed[shown], kind="stable")]
         age_s = (self.at_ms - units.refreshed_ms[shown]) / 1000
-        held = units.held[shown]
+        aged = units.held[shown] & (units.refreshed_ms[shown] != CHANGED)
         keys = [self.view.keys[unit] for unit in shown.tolist()]
         columns = {name: [key[place] for key in keys] for place, name in enumerate(self.view.key)}
         return pa.table(
             {
                 "service": pa.array([self.service.name] * len(shown), pa.string()),
                 **{f"?{name}": pa.array(terms, pa.string()) for name, terms in columns.items()},
+                "held": units.held[shown],
                 "rows": units.row_count[shown],
-                "age_s": pa.array(np.round(np.maximum(age_s, 0), 3), mask=~held),
+                "age_s": pa.array(np.round(np.maximum(age_s, 0), 3), mask=~aged),
                 "fresh": np.round(units.fresh_probability(shown, self.at_ms), 6),
                 "changes_every_s": np.round(units.interval_ms[shown] / 1000, 3),
                 "needed": np.round(units.needed[shown], 3),
@@ -63,7 +66,9 @@ class StoredView:
         """The view in a few numbers."""
         units = self.view.units
         held = np.flatnonzero(units.held)
-        age_s = np.maximum(self.at_ms - units.refreshed_ms[held], 0) / 1000
+        refreshed_ms = units.refreshed_ms[held]
+        known = refreshed_ms != CHANGED
+        age_s = np.maximum(self.at_ms - refreshed_ms[known], 0) / 1000
         fresh = units.fresh_probability(held, self.at_ms)
         every_s = units.interval_ms[held] / 1000
         return {
@@ -72,6 +77,7 @@ class StoredView:
             "units": len(held),
             "rows": int(units.row_count[held].sum()),
             "absent": int(np.count_nonzero(units.row_count[held] == 0)),
+            "changed": int(np.count_nonzero(~known)),
             "failing": int(np.count_nonzero(units.failures > 0)),
             "fresh": _mean(fresh),
             "age_s": {name: _quantile(age_s, share) for name, share in _SHARES.items()},

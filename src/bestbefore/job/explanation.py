@@ -59,6 +59,8 @@ def describe_job(job: Job) -> Sections:
     ]
     for stream in job.sources:
         lines += _settings(f"streams.{stream.name}", stream)
+    if job.shared_budget is not None:
+        lines.append(f"budget.shared = {job.shared_budget} refreshes for all services together")
     lines += _settings("sink", job.sink)
     lines.append(f"checkpoint.path = {job.checkpoint}")
     sections = [("job", "\n".join(lines)), *_row_mappings(job)]
