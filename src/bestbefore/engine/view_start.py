@@ -73,13 +73,10 @@ def open_view(
 
     Where settings of the service have `changed` that matter to it, it is another from now on.
     """
-    intervals, state = change_intervals(job), whole.view(job.name)
+    state = whole.view(job.name)
     if not state.snapshot or ANEW in changed:
         return _begun(job, storage, service, whole, clock=clock)
-    view = load_snapshot(storage, state.snapshot, _defaults(job, intervals), _rates(job))
-    if state.unused and whole.begun_ms is not None:
-        view.begin(whole.begun_ms)
-    _replay(view, Journal(storage), after=state.snapshot_batch, until=whole.batch)
+    view = restored_view(job, storage, whole)
     if job.view.fill and job.view.capacity is None:
         # Who was needed when is not in the journal: from here on it counts anew.
         view.units.used_ms[:] = view.units.refreshed_ms.max(initial=0)
@@ -88,6 +85,17 @@ def open_view(
         state = replace(state, snapshot=_name_of(job, whole), snapshot_batch=whole.batch)
         save_snapshot(view, storage, state.snapshot)
     return view, state
+
+
+def restored_view(job: ServiceSettings, storage: Storage, whole: State) -> LocalView:
+    """The view as a committed batch left it: a snapshot, and the journal since."""
+    state = whole.view(job.name)
+    defaults = _defaults(job, change_intervals(job))
+    view = load_snapshot(storage, state.snapshot, defaults, _rates(job))
+    if state.unused and whole.begun_ms is not None:
+        view.begin(whole.begun_ms)
+    _replay(view, Journal(storage), after=state.snapshot_batch, until=whole.batch)
+    return view
 
 
 def _begun(
