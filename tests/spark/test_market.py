@@ -1,5 +1,7 @@
 """Summaries built by Spark: what they answer, and that they are written and updated."""
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bestbefore.errors import DamagedState, InputError
@@ -277,7 +279,7 @@ def test_files_of_triples(session, tmp_path):
         ("<http://e/b>", "<http://e/p>", '"café"@en', 0.0),
     ]
     assert notes == [
-        f"{tmp_path}/stale.nt: 1 stale triples are not in the data, and count for nothing"
+        f"{tmp_path}/stale.nt: not in the data, and counted for nothing: 1 of its triples"
     ]
 
 
@@ -290,6 +292,19 @@ def test_a_line_that_is_no_triple_is_refused_with_its_number(session, tmp_path, 
     (tmp_path / "stale.nt").write_text(good)
     with pytest.raises(InputError, match=r"data\.nt, line 5: .* is no triple"):
         read_store(session, str(tmp_path / "data.nt"), str(tmp_path / "stale.nt"), notice=print)
+
+
+def test_parquet_with_probabilities(session, tmp_path):
+    path = str(tmp_path / "store.parquet")
+    columns = dict(zip("spo", zip(*(row[:3] for row in BOOKS[:2]), strict=True), strict=True))
+    pq.write_table(pa.table({**columns, "fresh": [0.25, 1.0]}), path)
+    read = read_store(session, path, None, notice=print)
+    assert sorted(row["fresh"] for row in read.collect()) == [0.25, 1.0]
+    with pytest.raises(InputError, match="has its flags in the column 'fresh'"):
+        read_store(session, path, "stale.nt", notice=print)
+    pq.write_table(pa.table(columns), path)
+    with pytest.raises(InputError, match="no column 'fresh'; a store has"):
+        read_store(session, path, None, notice=print)
 
 
 def test_flags_that_are_none(session):

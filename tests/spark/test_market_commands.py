@@ -142,7 +142,7 @@ def test_a_summary_that_cannot_answer_says_so(spark, bestbefore):
 def test_a_broken_line_and_stale_triples_that_are_not_there(spark, bestbefore):
     (bestbefore.folder / "stale.nt").write_text(lines([("x", "y", '"z"')]))
     assert (
-        "1 stale triples are not in the data"
+        "stale.nt: not in the data, and counted for nothing: 1 of its triples"
         in bestbefore("estimate", *STORE, "--summary", "SPM")[2]
     )
     (bestbefore.folder / "data.nt").write_text(lines(SHOP) + "<a> <b> .\n")

@@ -1,9 +1,14 @@
 """What a job's views hold, as a store: triples with the freshness that was learned of them."""
 
+import json
+import sys
+
 import numpy as np
 import pytest
 
+from bestbefore.cli.main import app, guarded
 from bestbefore.errors import InputError, UnsupportedSparql
+from bestbefore.job import load_job
 from bestbefore.market import (
     build_summaries,
     estimate,
@@ -31,7 +36,7 @@ def test_the_rows_of_a_job_s_view_with_their_learned_freshness(bench, service):
     bench.run(job, service)
     notes = []
     store = viewed_triples(session, job, notice=notes.append)
-    assert notes == ["8 triples of 1 views, at 1970-01-01T00:00:16Z"]
+    assert notes == ["the job holds 8 triples, at 1970-01-01T00:00:16Z"]
     rows = {row["s"]: row for row in store.collect()}
     assert set(rows) == set(service.followers)
     assert rows[f"<{EX}u3>"]["o"] == f'"300"{INTEGER}'
@@ -44,6 +49,41 @@ def test_the_rows_of_a_job_s_view_with_their_learned_freshness(bench, service):
     assert (truth.total, truth.fresh) == (8, pytest.approx(fresh.sum()))
     (spm,) = build_summaries(store, resolve_summaries("SPM")).values()
     assert estimate(spm, wanted.stars).freshness == pytest.approx(truth.freshness)
+
+
+JOB = f"""
+[query]
+text = '''{query()}'''
+[streams.s]
+path = "stream"
+[services.bkg]
+endpoint = "http://127.0.0.1:9/none"
+"""
+
+
+def test_what_another_query_would_be_worth(bench, service, monkeypatch, capsys):
+    (bench.folder / "job.toml").write_text(JOB)
+    (bench.folder / "other.rq").write_text(OTHER)
+    monkeypatch.chdir(bench.folder)
+    bench.mention((1_000, 1), (4_000, 2), (11_000, 1), (16_000, 3))
+    bench.run(load_job("job.toml"), service)
+
+    def command(*options):
+        arguments = ["estimate", "job.toml", "--query", "other.rq", "--summary", "SPM", *options]
+        monkeypatch.setattr(sys, "argv", ["bestbefore", *arguments])
+        code = guarded(app)
+        return code, *capsys.readouterr()
+
+    code, out, err = command("--truth", "--format", "json")
+    assert (code, "the job holds 2 triples, at 1970-01-01T00:00:16Z" in err) == (0, True)
+    spm, truth = json.loads(out)
+    # Users 1 and 2 were mentioned in windows that are closed, and fetched for them.
+    assert (truth["total"], spm["total"]) == (2, 2)
+    assert 0 < truth["freshness"] < 1
+    assert spm["freshness"] == pytest.approx(truth["freshness"])
+    code, out, err = command("--stale", "stale.nt")
+    assert (code, out) == (2, "")
+    assert "a job's view knows" in err
 
 
 def pattern_of(service):

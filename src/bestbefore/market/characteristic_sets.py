@@ -44,7 +44,10 @@ class CharacteristicSets:
         """The cardinalities of a star: the sum over all groups that have its predicates."""
         sums = np.zeros(3)
         wanted = [None if p is None else self._number(p) for _, p, _ in self._bound(star)]
-        for group in range(len(self.subjects)):
+        groups = np.arange(len(self.subjects))
+        for predicate in filter(lambda one: one is not None, wanted):
+            groups = np.intersect1d(groups, self.place[self.predicate == predicate])
+        for group in groups.tolist():
             sums += self._of_group(group, wanted, star, renewed)
         if star.parts[0].bound[0] is not None and self.subjects.sum():
             sums /= self.subjects.sum()
@@ -61,8 +64,6 @@ class CharacteristicSets:
             chosen = self.predicate[own] == predicate
             if predicate is None:
                 chosen = np.ones(len(chosen), dtype=np.bool_)
-            if not chosen.any():
-                return 0.0, 0.0, 0.0
             total, fresh = (float(one[own][chosen].sum()) for one in (self.total, self.fresh))
             share = 1.0 if o is None else 1.0 / float(self.objects_of[own][chosen].sum())
             cells.append((total * share / subjects, fresh / total))

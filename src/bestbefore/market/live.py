@@ -41,7 +41,7 @@ def viewed_triples(spark: SparkSession, job: Job, *, notice: Notice) -> DataFram
         ]
     ]
     found = pa.concat_tables(tables)
-    notice(f"{len(found)} triples of {len(tables)} views, at {format_instant(t_ms)}")
+    notice(f"the job holds {len(found)} triples, at {format_instant(t_ms)}")
     best = found.group_by(list(TRIPLE)).aggregate([(FRESH, "max")]).rename_columns([*TRIPLE, FRESH])
     return flagged(
         spark.createDataFrame(best).localCheckpoint(), what=f"the views in {job.checkpoint}"

@@ -32,9 +32,9 @@ class PredicateCounts:
     subjects: Numbers
     objects: Numbers
 
-    def freshness(self, place: int | None) -> float:
-        """The share of fresh triples of a predicate, or of all."""
-        total, fresh = (self.counts(place) if place is not None else self.everything)[:2]
+    def freshness(self, place: int) -> float:
+        """The share of fresh triples of a predicate."""
+        total, fresh, _, _ = self.counts(place)
         return fresh / total if total else 1.0
 
     @property

@@ -16,8 +16,8 @@ from pyspark.sql.functions import expr
 
 from bestbefore.errors import InputError, WorkError, excerpt
 from bestbefore.spark.columns import FRESH, TRIPLE
-from bestbefore.spark.event_lines import not_utf8
-from bestbefore.spark.ntriples import encoded, laid_out, laid_out_anew, unescaped
+from bestbefore.spark.ntriples import encoded, statements, unescaped
+from bestbefore.spark.payloads import DOCUMENT, TRIPLES, with_triples
 from bestbefore.spark.reasons import reason_of
 from bestbefore.spark.sql import Cheap, aliased
 from bestbefore.storage import local_path
@@ -26,7 +26,7 @@ T = TypeVar("T")
 Notice = Callable[[str], object]
 """What is called with a line about something that the user may want to know."""
 
-_LINE, _STATEMENT, _WRONG = Cheap("line"), Cheap("statement"), Cheap("wrong")
+_STATEMENT = Cheap("statement")
 _PLACE = {
     "file": "_metadata.file_path",
     "block": "_metadata.file_block_start",
@@ -107,15 +107,15 @@ def _marked(data: "Lines", stale: "Lines", notice: Notice) -> DataFrame:
         data.refuse_wrong()
         stale.refuse_wrong()
     if unknown:
-        notice(f"{stale.path}: {unknown} stale triples are not in the data, and count for nothing")
+        notice(f"{stale.path}: not in the data, and counted for nothing: {unknown} of its triples")
     return found.filter("had").selectExpr(*TRIPLE, f"CAST(NOT old AS DOUBLE) AS {FRESH}")
 
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines of N-Triples files, with their places and the statement that each holds.
+    """The lines of N-Triples files, with their places and the `triples` that each holds.
 
-    The statement is empty in a line without any, and null in one that is wrong.
+    These are null in a line that is wrong.
     """
 
     path: str
@@ -126,18 +126,20 @@ class Lines:
 
         Blank nodes keep their labels, so that the file of stale triples can name those of the data.
         """
-        cut = self.judged.filter(f"{_STATEMENT} IS NULL OR {_STATEMENT} <> ''")
-        cut = cut.selectExpr(f"split({unescaped(_STATEMENT)}, ' ', 3) AS terms")
+        # Spark reads a line once: it pushes no condition below what it explodes.
+        found = f"CASE WHEN {TRIPLES} IS NULL THEN array(NULL) ELSE {statements(TRIPLES)} END"
+        each = self.judged.selectExpr(f"explode({found}) AS {_STATEMENT}")
+        cut = each.selectExpr(f"split({unescaped(_STATEMENT)}, ' ', 3) AS terms")
         s, p, o = (Cheap(f"get(terms, {number})") for number in range(3))
         return cut.selectExpr(*aliased(encoded(s, p, o)))
 
     def refuse_wrong(self) -> None:
         """Refuse files with a line that is no triple; its number is found by counting on Spark."""
-        wrong = self.judged.filter(f"{_STATEMENT} IS NULL")
+        wrong = self.judged.filter(f"{TRIPLES} IS NULL")
         first = wrong.orderBy("file", "block", "place").take(1)
         if not first:
             return
-        file, block, place, line, _ = first[0]
+        file, block, place, line = first[0][:4]
         own = self.judged.filter(self.judged["file"] == file)
         before = own.filter(own["block"] < block).count()
         (begins,) = own.filter(own["block"] == block).selectExpr("min(place)").collect()[0]
@@ -148,12 +150,10 @@ class Lines:
 def _lines(spark: SparkSession, path: str) -> Lines:
     lines = _reading(path, lambda: spark.read.text(_whole(path)))
     text = "trim(LEADING '\\ufeff' FROM value)"
-    read = lines.selectExpr(
-        *aliased(_PLACE), f"make_valid_utf8({text}) AS {_LINE}", f"{not_utf8(text)} AS {_WRONG}"
-    )
-    plain, anew = f"nullif({laid_out(_LINE)}, '')", laid_out_anew(_LINE, graphs=False)
-    found = f"CASE WHEN {_WRONG} IS NULL THEN coalesce({plain}, {anew}) END AS {_STATEMENT}"
-    return Lines(path, read.selectExpr(*_PLACE, _LINE, found))
+    # What is not UTF-8 is no triple.
+    valid = f"CASE WHEN is_valid_utf8({text}) THEN {text} ELSE '?' END"
+    columns = {**_PLACE, "line": f"make_valid_utf8({text})", DOCUMENT: valid}
+    return Lines(path, with_triples(lines.selectExpr(*aliased(columns)), "ntriples"))
 
 
 def _whole(path: str) -> str:
