@@ -5,7 +5,7 @@ the truth found by Spark, and summaries of all kinds in many sizes.
 """
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -44,7 +44,10 @@ _COLOURS = {
     "pairs": "#2CA02C",
 }
 _TERMS = (300, 1_000, 3_000, 10_000, 30_000, 200_000)
-SWEEPS = {
+Sweeps = Mapping[str, Sequence[str]]
+"""Summaries by their kind."""
+
+SWEEPS: Sweeps = {
     "SPM": ["SPM"],
     "APF": ["APF"],
     "CS": ["CS"],
@@ -57,8 +60,16 @@ SWEEPS = {
         f"QTree(bmax={n},terms={terms})"
         for n, terms in zip((100, 300, 1_000, 2_000, 4_000, 8_000), _TERMS, strict=True)
     ],
-    "pairs": ["pairs(surprises=0,pairs=0)"]
+    "pairs": [f"pairs(surprises=0,pairs={n})" for n in (0, 10, 40, 100)]
     + [f"pairs(surprises={n})" for n in (0, 1_000, 10_000, 30_000, 100_000, 300_000)],
+}
+TOGETHER = 0.5
+DEPENDENT: Sweeps = {
+    "SPM": ["SPM"],
+    "CS": ["CS"],
+    "histogram, freshness": ["histogram(buckets=10,terms=1000)"],
+    "QTree": ["QTree(bmax=1000,terms=3000)"],
+    "pairs": ["pairs(surprises=0)", "pairs(surprises=30000)"],
 }
 
 
@@ -87,7 +98,7 @@ class Findings:
 
 def page(folder: Path) -> Iterator[str]:
     """The page on accuracy; its figures are written into the folder."""
-    found = findings()
+    found = findings(SWEEPS)
     draw_scatter(found, folder / SCATTER)
     draw_sizes(found, folder / SIZES)
     yield "# How well summaries estimate freshness\n"
@@ -98,6 +109,13 @@ def page(folder: Path) -> Iterator[str]:
     yield f"![Predicted against real freshness]({SCATTER})\n"
     yield f"![Normalised RMSD against the size of the summary]({SIZES})\n"
     yield "Normalised RMSD of the estimated freshness, by kind and size:\n"
+    yield from _table(found)
+    yield "The same where triples of one subject tend to be stale together"
+    yield f"(`--set dependence={TOGETHER}`):\n"
+    yield from _table(findings(DEPENDENT, dependence=TOGETHER))
+
+
+def _table(found: Findings) -> Iterator[str]:
     yield "| summary | bytes | all queries | no object bound | objects bound |"
     yield "|---|---|---|---|---|"
     free, bound = slice(None, found.free), slice(found.free, None)
@@ -108,9 +126,9 @@ def page(folder: Path) -> Iterator[str]:
     yield ""
 
 
-def findings(products: int = 1_000) -> Findings:
-    """Everything that the page tells."""
-    generator = ShopStore(products=products)
+def findings(sweeps: Sweeps, *, products: int = 1_000, dependence: float = 0.0) -> Findings:
+    """The errors of summaries on a generated shop."""
+    generator = ShopStore(products=products, dependence=dependence)
     made = generator.make(SEED)
     stars = [read_shape(text).stars[0] for text in made.queries]
     with tempfile.TemporaryDirectory() as folder:
@@ -119,11 +137,13 @@ def findings(products: int = 1_000) -> Findings:
         paths = (str(Path(folder) / name) for name in (DATA, STALE))
         store = read_store(spark, *paths, notice=print).persist()
         truth = np.array([one.freshness for one in true_star_estimates(store, stars)])
-        return Findings(truth, generator.free_queries, list(_points(store, stars)))
+        points = list(_points(sweeps, store, stars))
+        spark.catalog.clearCache()
+        return Findings(truth, generator.free_queries, points)
 
 
-def _points(store: DataFrame, stars: Sequence[Star]) -> Iterator[Point]:
-    for kind, names in SWEEPS.items():
+def _points(sweeps: Sweeps, store: DataFrame, stars: Sequence[Star]) -> Iterator[Point]:
+    for kind, names in sweeps.items():
         for name in names:
             ((shown, summary),) = build_summaries(store, resolve_summaries(name)).items()
             yield Point(kind, shown, len(pack_summary(summary)), _freshness(summary, stars))
