@@ -38,10 +38,10 @@ conformance: $(READY) ## the W3C's SPARQL 1.1 tests, with a score per folder
 faults: $(READY) ## kills, hostile endpoints, damaged files, jumping clocks, a soak: one hour, one table
 	$(BIN)/python -m tests.faults
 
-bench: $(READY) ## elections, large views, patterns, sources, the engine against plain Spark and a TTL cache
+bench: $(READY) ## elections, large views, patterns, sources, the engine against plain Spark and a TTL cache, summaries
 	$(BIN)/python -m benchmarks
 
-reproduce: $(READY) ## simulate the papers' experiments anew, and what comes of telling a policy nothing, into docs/
+reproduce: $(READY) ## the papers' experiments anew, and what comes of telling a policy nothing, into docs/
 	$(BIN)/python -m benchmarks.reproduce
 
 docs: $(READY) ## write the parts of the documentation that are generated

@@ -16,6 +16,7 @@ QUICK = (
     "ttl_cache",
     "promises",
     "memory",
+    "market",
 )
 NAMES = (*QUICK, "cluster")
 

@@ -1,14 +1,15 @@
 """The papers' tables, simulated anew: `python -m benchmarks.reproduce [FOLDER]` writes them.
 
 Every figure is a mean over ten generated data sets, with its standard deviation. A second page has
-what comes of a policy that is told nothing.
+what comes of a policy that is told nothing, a third how well summaries of a store estimate
+freshness; `python -m benchmarks.reproduce docs market-accuracy.md` writes that one alone.
 """
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
-from benchmarks import told
+from benchmarks import market_accuracy, told
 from benchmarks.columns import (
     FILTERED,
     LIMITED,
@@ -45,19 +46,24 @@ FETCHING = tuple(
 )
 
 
-def main(folder: Path) -> None:
-    """Simulate everything and write the pages."""
-    sections = [
-        "# The papers' tables, simulated anew\n",
-        "Written by `make reproduce`: means of ten generated data sets ± standard deviation.\n",
-        *acqua(),
-        *planning_ahead(),
-        *rank_aggregation(),
-        *limited_cache(),
-    ]
-    for name, page in (("reproduction.md", sections), ("told-nothing.md", told.page())):
-        (folder / name).write_text("\n".join(page))
+def main(folder: Path, names: Collection[str] = ()) -> None:
+    """Simulate everything, or what some pages tell, and write the pages."""
+    pages: dict[str, Callable[[], Iterable[str]]] = {
+        "reproduction.md": papers,
+        "told-nothing.md": told.page,
+        "market-accuracy.md": lambda: market_accuracy.page(folder),
+    }
+    for name in names or pages:
+        (folder / name).write_text("\n".join(pages[name]()))
         sys.stderr.write(f"wrote {folder / name}\n")
+
+
+def papers() -> Iterator[str]:
+    """The tables of the papers."""
+    yield "# The papers' tables, simulated anew\n"
+    yield "Written by `make reproduce`: means of ten generated data sets ± standard deviation.\n"
+    for part in (acqua, planning_ahead, rank_aggregation, limited_cache):
+        yield from part()
 
 
 def acqua() -> Iterable[str]:
@@ -97,4 +103,4 @@ def limited_cache() -> Iterable[str]:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"))
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs"), sys.argv[2:])

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from typer.main import get_command
 
+from bestbefore.cli.estimating import read_views
 from bestbefore.cli.main import app
 from bestbefore.enrichment import enrich
 from bestbefore.job import read_job
@@ -20,6 +21,8 @@ from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolv
 from bestbefore.maintenance.proposers import proposers
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.replacement import replacements
+from bestbefore.market import summaries
+from bestbefore.parameters import parameters_of
 from bestbefore.query import parse_query, plan
 from bestbefore.service import ClientSettings
 from bestbefore.service.http_lookup import JsonBatch, JsonLookup
@@ -191,6 +194,20 @@ def test_every_policy_is_described():
         assert f"`{name}`" in page
 
 
+def test_every_summary_is_described_with_its_parameters():
+    page = (ROOT / "docs" / "market.md").read_text()
+    for name, kind in summaries.items():
+        row = re.findall(rf"^\| `{name}` \|.*$", page, re.M)[0]
+        assert all(f"`{parameter}`" in row for parameter in parameters_of(kind))
+
+
+def test_the_views_of_the_page_on_stores_are_views(tmp_path):
+    (text,) = blocks("docs/market.md", "toml")
+    (tmp_path / "views.toml").write_text(text)
+    views = read_views(tmp_path / "views.toml")
+    assert [(name, cost) for name, _, cost in views] == [("prices", 200), ("one-vendor", None)]
+
+
 def test_every_command_is_documented_as_it_is():
     page = runpy.run_path(str(ROOT / "scripts" / "write_docs.py"))["command_page"]()
     assert (ROOT / "docs" / "cli.md").read_text() == page, "run `make docs`"
@@ -209,6 +226,7 @@ def test_every_command_is_documented_as_it_is():
         "docs/simulation.md",
         "docs/queries.md",
         "docs/cluster.md",
+        "docs/market.md",
         "CONTRIBUTING.md",
         "ARCHITECTURE.md",
     ],

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from bestbefore.cli import store_commands
+from bestbefore.cli.console import stderr
 from bestbefore.cli.logs import LEVELS, tell_error
 from bestbefore.cli.view_commands import views
 from bestbefore.errors import BestbeforeError
@@ -24,7 +25,6 @@ app = typer.Typer(
 _POLICY_MODULES = typer.Option(
     "--policies", help="A Python module with policies of your own; repeatable.", metavar="MODULE"
 )
-stderr = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
 
 
 def main() -> None:
@@ -195,19 +195,19 @@ def generate(
     name: Annotated[str | None, typer.Argument(help="The generator.", metavar="NAME")] = None,
     *,
     out: Annotated[
-        Path | None, typer.Option(help="The folder for the traces.", metavar="FOLDER")
+        Path | None, typer.Option(help="The folder for the files.", metavar="FOLDER")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same traces.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same files.", min=0)] = 0,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="A parameter; repeatable.", metavar="NAME=VALUE"),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing traces.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
     list_all: Annotated[
         bool, typer.Option("--list", help="List the generators with their parameters.")
     ] = False,
 ) -> None:
-    """Write traces for `simulate`: a stream, its background data and, for M:N joins, links."""
+    """Write traces for `simulate`, or a store with queries for `estimate` and `plan`."""
     from bestbefore.cli import generating  # noqa: PLC0415
 
     if list_all:
@@ -283,6 +283,10 @@ def simulate(  # noqa: PLR0913 - one argument per option
         spark=spark,
         console=stderr,
     )
+
+
+app.command()(store_commands.estimate)
+app.command()(store_commands.plan)
 
 
 @app.command()

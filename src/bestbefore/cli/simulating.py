@@ -58,20 +58,20 @@ def simulate_traces(  # noqa: PLR0913 - one argument per option of the command
     series = _run(simulation, tasks, spark=spark, console=console)
     results = results_of(tasks, series, warmup=warmup)
     if evaluations is not None:
-        with _writing(evaluations):
+        with writing(evaluations):
             _write_evaluations(evaluations, tasks, series)
         console.print(f"wrote {evaluations}")
     if plot is not None:
         from bestbefore.experiments.figure import draw  # noqa: PLC0415 - matplotlib is slow
 
-        with _writing(plot):
+        with writing(plot):
             draw(results, plot)
         console.print(f"wrote {plot}")
     sys.stdout.write(as_text(results))
 
 
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
     """Say in one line why a file cannot be written."""
     try:
         yield

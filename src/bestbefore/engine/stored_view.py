@@ -13,7 +13,7 @@ from bestbefore.errors import InputError, nearest
 from bestbefore.job.job import Job, ServiceSettings
 from bestbefore.rdf.terms import Key, Row
 from bestbefore.storage import Storage, StorageFolder
-from bestbefore.time import LIVE_WITHIN_MS, Clock
+from bestbefore.time import Clock, is_live
 from bestbefore.view import LocalView
 from bestbefore.view.units import CHANGED
 
@@ -107,7 +107,7 @@ def stored_views(
         folder, part = keeper_of(state, job, service)
         own = StorageFolder(storage, f"{folder}services/{service.name}")
         at_ms = part.latest_ms if part.latest_ms is not None else clock()
-        if abs(clock() - at_ms) <= LIVE_WITHIN_MS:
+        if is_live(at_ms, clock()):
             at_ms = clock()
         yield StoredView(service, folder, restored_view(service, own, part), at_ms)
 

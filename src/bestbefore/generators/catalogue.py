@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar, Protocol
 
 from bestbefore.errors import InputError, nearest
+from bestbefore.generators.stores import store_generators
 from bestbefore.parameters import Value, check_at_least, check_values, read_values
 from bestbefore.registry import Registry
 from bestbefore.traces import Traces
@@ -80,6 +81,6 @@ def _find(name: str) -> tuple[str, type[Generator], Mapping[str, Value]]:
     """The family, the generator and the fixed parameters; the papers write `%` after a share."""
     family, fixed = PRESETS.get(name.removesuffix("%"), (name, {}))
     if family not in generators:
-        known = {*generators, *PRESETS}
+        known = {*generators, *PRESETS, *store_generators}
         raise InputError(f"unknown generator {name!r}; {nearest(name, known)}")
     return family, generators[family], fixed

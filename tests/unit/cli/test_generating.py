@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from bestbefore.cli.main import app, guarded
-from bestbefore.generators import PRESETS, generators
+from bestbefore.generators import PRESETS, generators, store_generators
+from bestbefore.market import read_shape
 from bestbefore.traces import read_links, read_stream
 
 
@@ -79,7 +80,7 @@ def test_the_list_shows_every_generator_with_its_parameters(generate):
     code, out, err = generate("--list")
     assert (code, err) == (0, "")
     lines = {name: rest for name, *rest in (line.split("\t") for line in out.splitlines())}
-    assert set(lines) == {*generators, *PRESETS}
+    assert set(lines) == {*generators, *PRESETS, *store_generators}
     assert "edges=1000" in lines["bipartite"][0].split()
     assert "regular=false" in lines["twitter-like"][0].split()
     assert lines["DS75"] == ["share=0.75", "The same as DS with share=0.75."]
@@ -122,3 +123,28 @@ def test_a_folder_that_cannot_be_made(generate):
     code, out, err = generate("DS", "--out", "t/folder")
     assert (code, out) == (1, "")
     assert "cannot be written to t/folder" in err
+
+
+def test_a_store_is_triples_stale_ones_and_queries(generate):
+    small = ("shop", "--out", "s", "--set", "products=20", "--set", "free_queries=3")
+    code, out, err = generate(*small, "--set", "bound_queries=2")
+    assert (code, out) == (0, "s\n")
+    data, stale = (
+        (generate.folder / "s" / name).read_text().splitlines() for name in ("data.nt", "stale.nt")
+    )
+    assert err.splitlines() == [
+        f"wrote s/data.nt: {len(data)} rows",
+        f"wrote s/stale.nt: {len(stale)} rows",
+        "wrote s/queries: 5 queries",
+    ]
+    assert len(set(data)) == len(data)
+    assert set(stale) < set(data)
+    queries = sorted((generate.folder / "s" / "queries").iterdir())
+    assert [path.name for path in queries] == [f"q{number:04d}.rq" for number in range(5)]
+    bound = [len(read_shape(path.read_text()).parts) for path in queries]
+    assert all(2 <= parts <= 4 for parts in bound)
+    assert "s/data.nt exists" in refused(generate(*small))
+    assert generate(*small, "--force")[0] == 0
+    assert "products = 0: it must be 1 or more" in refused(
+        generate("shop", "--out", "t", "--set", "products=0")
+    )

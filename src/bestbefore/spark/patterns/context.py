@@ -6,7 +6,7 @@ from typing import Protocol
 
 from bestbefore.query.algebra import Pattern, Service, Variable, Window
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.columns import EVALUATION, GRAPH, RANGE, TIME, TRIPLE
+from bestbefore.spark.columns import EVALUATION, FRESH, GRAPH, RANGE, TIME, TRIPLE
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions
 from bestbefore.spark.relation import Relation
@@ -21,7 +21,7 @@ class TripleSource(Protocol):
 
         They have those of the columns `s`, `p`, `o`, the range `from_evaluation` to
         `to_evaluation`, and `time`, which may be null for a triple that is always there; those of
-        named graphs also `g`, an encoded IRI.
+        named graphs also `g`, an encoded IRI. A store also has `fresh`, the probability of each.
         """
         ...
 
@@ -113,6 +113,7 @@ class Context:
         They differ in nothing but in `parts`.
         """
         keys = () if self.graph_key is None else (self.graph_key,)
+        extras: tuple[str, ...] = (TIME,)
         if self.graph is not None and self.dataset.named is None:
             relation = self._nothing((*keys, *columns))
         else:
@@ -120,10 +121,12 @@ class Context:
             assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
             if isinstance(self.graph, IRI):
                 wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
-            own: dict[str, str] = {column: name(column) for column in (*RANGE, TIME)}
+            found = source.triples(wanted, parts)
+            extras = tuple(column for column in (TIME, FRESH) if column in found.columns)
+            own: dict[str, str] = {column: name(column) for column in (*RANGE, *extras)}
             own |= dict.fromkeys(keys, "g")
-            relation = source.triples(wanted, parts).select(own | columns)
-        return Solutions(relation, tuple(columns), frozenset(columns), keys, (TIME,), ranged=True)
+            relation = found.select(own | columns)
+        return Solutions(relation, tuple(columns), frozenset(columns), keys, extras, ranged=True)
 
     def _nothing(self, columns: Sequence[str]) -> Relation:
         """What a named graph holds where there is none: no triple."""
