@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from bestbefore.cli.main import app
 from bestbefore.errors import InputError
 from bestbefore.job import load_job
-from tests.spark.conftest import EX, query
+from tests.spark.conftest import EX, Bench, TableService, query
 
 JOB = """
 [query]
@@ -26,10 +26,11 @@ fill = "on-demand"
 """
 
 
-@pytest.fixture
-def ran(bench, service):
+@pytest.fixture(scope="module")
+def ran(spark, tmp_path_factory):
     """A job that has run over a stream that names each of seven users, some of them often."""
-    service.followers.pop(f"<{EX}u6>")
+    bench = Bench(spark, tmp_path_factory.mktemp("ran"))
+    service = TableService({f"<{EX}u{number}>": number * 100 for number in range(6)})
     for start in range(0, 40_000, 5_000):
         users = (user for user in range(7) if start % (user + 1) == 0)
         bench.mention(*((start + 100 * user + 1, user) for user in users))

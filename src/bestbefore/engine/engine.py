@@ -1,8 +1,8 @@
 """The engine: it starts a job on Spark and hands out a handle to the running query."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from tempfile import TemporaryDirectory
 
@@ -46,12 +46,56 @@ _LEDGERS = Ledgers()
 
 
 @dataclass(frozen=True)
-class _Options:
-    """Who hears of what a run does."""
+class _Start:
+    """What a query is started with."""
 
-    on_quality: QualityListener | None
-    on_alert: AlertListener | None
-    recorder: Recorder | None
+    job: Job
+    streams: Mapping[str, DataFrame] = field(default_factory=dict)
+    services: Mapping[str, Service] = field(default_factory=dict)
+    sink: Sink | None = None
+    on_quality: QualityListener | None = None
+    on_alert: AlertListener | None = None
+    recorder: Recorder | None = None
+
+    def check(self) -> None:
+        """Refuse what the job has no place for."""
+        check_output(self.job, sink_given=self.sink is not None)
+        _check_names("service", self.services, [service.name for service in self.job.services])
+        _check_names("stream", self.streams, [stream.name for stream in self.job.sources])
+
+    def frames(self) -> dict[str, DataFrame]:
+        """The DataFrames by the IRIs of the streams that they are."""
+        named = {stream.name: stream.iri for stream in self.job.sources}
+        return {named[name]: frame for name, frame in self.streams.items()}
+
+    def outputs(self) -> dict[str, str]:
+        """The folders of the answers."""
+        return output_folders(self.job, sink_given=self.sink is not None)
+
+
+@dataclass
+class Together:
+    """Queries that are started together; they run when all of them are named.
+
+    `running` is then the handle to all of them.
+    """
+
+    starts: list[_Start] = field(default_factory=list)
+    running: RunningQuery | None = None
+
+    def start(
+        self,
+        job: Job,
+        *,
+        streams: Mapping[str, DataFrame] | None = None,
+        services: Mapping[str, Service] | None = None,
+        sink: Sink | None = None,
+        on_quality: QualityListener | None = None,
+        on_alert: AlertListener | None = None,
+    ) -> None:
+        """Start a job with the others."""
+        given = streams or {}, services or {}
+        self.starts.append(_Start(job, *given, sink, on_quality, on_alert))
 
 
 @dataclass(frozen=True)
@@ -80,61 +124,73 @@ class Engine:
     ) -> RunningQuery:
         """Start a job, or go on with it where its checkpoint stands.
 
-        Queries that start together read a stream once, share the views of services that they ask
-        for the same, and are one transaction. Answers of another run are in the way, unless it may
-        `overwrite` them. A `sink` is that of the first.
+        Others run together with it (see `together`) and are heard of by the same listeners; what
+        else is given is the first's. Answers of another run are in the way, unless it may
+        `overwrite` them.
         """
-        jobs, options = (job, *others), _Options(on_quality, on_alert, recorder)
+        given = streams or {}, services or {}
+        first = _Start(job, *given, sink, on_quality, on_alert, recorder)
+        rest = (_Start(one, on_quality=on_quality, on_alert=on_alert) for one in others)
+        return self._start([first, *rest], overwrite=overwrite)
+
+    @contextmanager
+    def together(self, *, overwrite: bool = False) -> Iterator[Together]:
+        """Start several jobs, one by one, that run together from the end of the block on.
+
+        They read a stream once, share the views of services that they ask for the same, and are
+        one transaction, which has to know its queries when it begins.
+        """
+        several = Together()
+        yield several
+        if several.starts:
+            several.running = self._start(several.starts, overwrite=overwrite)
+
+    def _start(self, starts: Sequence[_Start], *, overwrite: bool) -> RunningQuery:
+        jobs = [one.job for one in starts]
         check_together(jobs)
-        for one in jobs:
-            check_output(one, sink_given=one is job and sink is not None)
-        names = [service.name for one in jobs for service in one.services]
-        _check_names("service", services or {}, names)
-        _check_names("stream", streams or {}, [one.name for each in jobs for one in each.sources])
-        rows = self._intake(streams_of(jobs), streams or {})
-        sinks = [sink or sink_of(job.sink, self.spark),
-                 *(sink_of(one.sink, self.spark) for one in others)]  # fmt: skip
-        storage = storage_at(self.spark, job.checkpoint)
+        for one in starts:
+            one.check()
+        frames = {iri: frame for one in starts for iri, frame in one.frames().items()}
+        rows = self._intake(streams_of(jobs), frames)
+        sinks = [one.sink or sink_of(one.job.sink, self.spark) for one in starts]
+        storage = storage_at(self.spark, jobs[0].checkpoint)
         opened = ExitStack()
         try:
-            opened.enter_context(lock_checkpoint(job.checkpoint))
+            opened.enter_context(lock_checkpoint(jobs[0].checkpoint))
             folders = folders_of(jobs)
             found = find_states(self.spark, jobs, folders, storage)
-            outputs = [output_folders(one, sink_given=one is job and sink is not None)
-                       for one in jobs]  # fmt: skip
-            run = self._claim(jobs, outputs, storage, found, overwrite=overwrite)
+            run = self._claim(starts, storage, found, overwrite=overwrite)
             sweep(storage, Commits(storage).kept())
-            served = self._served(jobs, folders, storage, found, services or {}, opened=opened)
+            served = self._served(starts, folders, storage, found, opened=opened)
+            parts = zip(starts, sinks, served, found, folders, strict=True)
             runs = [
-                self._query_run(one, given, views, replace(state.state, run=run), storage, folder,
-                                options=options, opened=opened)
-                for one, given, views, state, folder in zip(
-                    jobs, sinks, served, found, folders, strict=True)
+                self._query_run(start, sink, views, replace(state.state, run=run), storage, folder,
+                                opened=opened)
+                for start, sink, views, state, folder in parts
             ]  # fmt: skip
             processor = BatchProcessor(runs, storage)
             _resume(processor)
-            return self._run(job, rows, Batches(processor, opened))
+            return self._run(jobs[0], rows, Batches(processor, opened))
         except (PySparkException, Py4JError, OSError) as error:
             opened.close()
-            raise told(error, job) from None
+            raise told(error, jobs[0]) from None
         except BaseException:
             opened.close()
             raise
 
     def _claim(
         self,
-        jobs: Sequence[Job],
-        outputs: Sequence[Mapping[str, str]],
+        starts: Sequence[_Start],
         storage: Storage,
         found: Sequence[Found],
         *,
         overwrite: bool,
     ) -> str:
         """Make the folders of the answers this run's; return its id."""
-        for job, folders, state in zip(jobs, outputs, found, strict=True):
-            owner = owner_of(storage, job.query.name)
+        for start, state in zip(starts, found, strict=True):
+            owner = owner_of(storage, start.job.query.name)
             claim(
-                {where: storage_at(self.spark, path) for where, path in folders.items()},
+                {where: storage_at(self.spark, path) for where, path in start.outputs().items()},
                 owner,
                 begun=state.state.batch >= 0,
                 overwrite=overwrite,
@@ -143,18 +199,17 @@ class Engine:
 
     def _query_run(  # noqa: PLR0913 - what makes up a query
         self,
-        job: Job,
+        start: _Start,
         sink: Sink,
         served: tuple[ServedView, ...],
         state: State,
         storage: Storage,
         folder: str,
         *,
-        options: "_Options",
         opened: ExitStack,
     ) -> QueryRun:
         """A query with what it answers from, as the last committed batch left it."""
-        own = _inside(storage, folder)
+        job, own = start.job, _inside(storage, folder)
         views = {view.job.name: view.opened for view in served if view.owner == folder}
         return QueryRun(
             job=job,
@@ -170,21 +225,20 @@ class Engine:
                 planner=Planner(self._inbox(job, opened), job.plan),
                 static=_static(job),
             ),
-            on_quality=options.on_quality or (lambda _: None),
-            on_alert=options.on_alert or (lambda _, __: None),
+            on_quality=start.on_quality or (lambda _: None),
+            on_alert=start.on_alert or (lambda _, __: None),
             clock=self.clock,
             state=replace(state, views=views),
             folder=folder,
-            recorder=options.recorder,
+            recorder=start.recorder,
         )
 
     def _served(
         self,
-        jobs: Sequence[Job],
+        starts: Sequence[_Start],
         folders: Sequence[str],
         storage: Storage,
         found: Sequence[Found],
-        given: Mapping[str, Service],
         *,
         opened: ExitStack,
     ) -> list[tuple[ServedView, ...]]:
@@ -192,10 +246,13 @@ class Engine:
 
         What is opened here, unlike what was given, is entered among what is closed in the end.
         """
+        jobs = [start.job for start in starts]
         views = shared_views(jobs)
         clients = []
         for view in views:
-            service = given.get(view.settings.name)
+            names = [(starts[query].services, jobs[query].services[number].name)
+                     for query, number in view.members]  # fmt: skip
+            service = next((given[name] for given, name in names if name in given), None)
             if service is None:
                 service = _opened(view.settings)
                 opened.callback(service.close)
@@ -267,7 +324,7 @@ class Engine:
         return reduce(DataFrame.unionByName, frames)
 
     def _rows_of(self, stream: StreamSettings, streams: Mapping[str, DataFrame]) -> DataFrame:
-        given = streams.get(stream.name)
+        given = streams.get(stream.iri)
         if given is not None:
             if not given.isStreaming:
                 raise InputError(f"the DataFrame for the stream {stream.name!r} is not streaming")
