@@ -2,14 +2,17 @@
 
 import json
 import os
+import signal
+import sys
 
 import pytest
 
+from bestbefore.cli.logs import log
+from bestbefore.cli.main import app, guarded
 from bestbefore.engine import Engine
 from bestbefore.errors import JobError, StateError, WorkError
 from bestbefore.job import read_job
 from tests.counting_proxy import CountingProxy
-from tests.run_processes import start
 
 EX = "http://example.org/"
 USERS = 30
@@ -205,7 +208,7 @@ def test_a_crash_between_the_answers_of_two_queries_is_repeated_identically(worl
     assert len(world.proxy.asked) - before == whole
 
 
-def test_the_command_runs_several_job_files(world, tmp_path):
+def test_the_command_runs_several_job_files(world, tmp_path, monkeypatch, capsys):
     for name in "ab":
         text = text_of(name, BOTH[name], f"SELECT ?{'who' if name == 'b' else 'user'} ?n")
         (tmp_path / f"{name}.toml").write_text(
@@ -213,9 +216,18 @@ def test_the_command_runs_several_job_files(world, tmp_path):
             f"[services.bkg]\nendpoint = '{world.proxy.url}'\n"
             f"[sink]\npath = 'answers-{name}'\nquality = 'quality-{name}'\n"
         )
-    process = start(tmp_path / "a.toml", str(tmp_path / "b.toml"), "--until-end")
-    _, errors = process.communicate(timeout=240)
-    assert process.returncode == 0, errors
-    assert "one view for <http://example.org/a>, <http://example.org/b>" in errors
+    # In the session of the tests, which goes on.
+    monkeypatch.setattr(type(world.spark), "stop", lambda _: None)
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    files = [str(tmp_path / f"{name}.toml") for name in "ab"]
+    monkeypatch.setattr(sys, "argv", ["bestbefore", "run", *files, "--until-end"])
+    try:
+        assert guarded(app) == 0
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        log.handlers.clear()
+    told = capsys.readouterr().err
+    assert "one view for <http://example.org/a>, <http://example.org/b>" in told
     assert world.answers("a")
     assert world.answers("b")

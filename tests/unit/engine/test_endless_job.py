@@ -3,7 +3,7 @@
 from benchmarks.memory import figures
 from tests.endless_job import KEEP_WINDOWS, NEW_USERS
 
-EVALUATIONS, EVERY = 1_200, 40
+EVALUATIONS, EVERY = 800, 26
 
 
 def test_memory_and_checkpoint_do_not_grow_with_the_evaluations():
