@@ -6,7 +6,7 @@ committed; a batch that is repeated overwrites what it wrote before, and a commi
 repeated.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
@@ -86,17 +86,14 @@ class BatchProcessor:
 
     def end(self) -> None:
         """Answer the windows that still hold elements, as if all streams had ended."""
-        self._advance_if_any(lambda run: run.end())
+        found = {run.folder: run.end() for run in self.runs}
+        if any(found.values()):
+            self.advance(found)
 
     def silent(self, pause_ms: int) -> Advance:
         """How far streams have come that brought nothing for so long, where that is worth it."""
         found = {run.folder: run.silent(pause_ms) for run in self.runs}
         return {folder: latest for folder, latest in found.items() if latest}
-
-    def _advance_if_any(self, latest_of: Callable[[QueryRun], dict[str, int]]) -> None:
-        found = {run.folder: latest_of(run) for run in self.runs}
-        if any(found.values()):
-            self.advance(found)
 
     def _answer(self, staged: Sequence[Staged], *, started_s: float) -> list[Quality]:
         """Answer what is due in all queries, and commit; return the quality of the answers."""
@@ -108,10 +105,9 @@ class BatchProcessor:
                 begun[id(served)] = served.begin(state.batch, state.view(served.job.name))
             return begun[id(served)]
 
-        runs = list(zip(self.runs, staged, strict=True))
         with ExitStack() as opened:
             ready = list[Staged]()
-            for run, one in runs:
+            for run, one in zip(self.runs, staged, strict=True):
                 ready.append(run.prepare(one, begin))
                 if (prepared := ready[-1].prepared) is not None:
                     opened.callback(prepared.views.close)

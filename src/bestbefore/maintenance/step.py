@@ -357,8 +357,18 @@ def seen_by(view: View, outcome: Outcome, window: WindowUnits, *, asked: bool) -
     )
     if asked:
         return own
-    reply = Reply(state=outcome.reply.state)
-    return replace(own, elected=NONE, reply=reply, evicted=NONE, changed=0, budget=0, candidates=0)
+    # What was spent, and what kept it from spending more, is told once.
+    return replace(
+        own,
+        elected=NONE,
+        reply=Reply(state=outcome.reply.state),
+        evicted=NONE,
+        changed=0,
+        budget=0,
+        candidates=0,
+        bound_by=None,
+        left={},
+    )
 
 
 def _told(view: View, outcome: Outcome, written_ms: int) -> Outcome:
