@@ -7,6 +7,7 @@ BestbeforeError
 │   ├── JobError              the job file, with the key
 │   ├── PolicyError           a policy name or its parameters
 │   └── StateError            a checkpoint of another job or a newer format
+│       └── MissingQueryError     one of queries that run together, not all of which are there
 └── WorkError             the work failed: exit code 1
     ├── ServiceError          a SPARQL endpoint did not give a usable answer
     └── DamagedState          a checkpoint or a ledger that lost something
@@ -53,6 +54,10 @@ class PolicyError(InputError):
 
 class StateError(InputError):
     """A checkpoint that this job cannot go on from."""
+
+
+class MissingQueryError(StateError):
+    """A checkpoint of queries that run together, of which some are not there."""
 
 
 class WorkError(BestbeforeError):

@@ -13,6 +13,7 @@ from bestbefore.engine import Engine
 from bestbefore.errors import JobError, StateError, WorkError
 from bestbefore.job import read_job
 from tests.counting_proxy import CountingProxy
+from tests.run_processes import until
 
 EX = "http://example.org/"
 USERS = 30
@@ -151,6 +152,90 @@ def test_started_one_by_one_each_is_heard_of_by_its_own(world):
     assert len(world.answers("a")) == len(heard["a"]) > 0
 
 
+def test_started_one_after_the_other_they_are_one_run(world):
+    """Each with a checkpoint of its own in its job: that of the first is used."""
+    together, _ = world.run(world.job("a", folder="named"), world.job("b", folder="named"))
+    before, heard = len(world.proxy.asked), {"a": [], "b": []}
+    engine = Engine(world.spark)
+    runs = [
+        engine.start(world.job(name, checkpoint={"path": f"of-{name}"}), on_quality=records.append)
+        for name, records in heard.items()
+    ]
+    assert all(run.wait(120) for run in runs)
+    assert len(world.proxy.asked) - before == together
+    for name, records in heard.items():
+        assert world.answers(name) == world.answers(name, folder="named") != {}
+        assert {record.query for record in records} == {f"{EX}{name}"}
+    with pytest.raises(StateError, match="runs together with others, in the checkpoint .*of-a"):
+        engine.start(world.job("b", checkpoint={"path": "of-b"}))
+    waiting = engine.start(world.job("a", checkpoint={"path": "of-a"}))
+    with pytest.raises(StateError, match="this run lacks <http://example.org/b>"):
+        waiting.state  # noqa: B018
+    assert engine.start(world.job("b", checkpoint={"path": "of-b"})) is waiting
+    assert waiting.wait(120)
+    assert len(world.proxy.asked) - before == together
+
+
+def test_what_has_nothing_in_common_runs_by_itself(world):
+    other = world.folder / "other"
+    other.mkdir()
+    (other / "a.jsonl").write_text(json.dumps({"ts": 1_000, "data": _event(1)}))
+    text = text_of("c", "WINDOW :w { ?s :likes ?o }", "SELECT ?s").replace("ON :s", "ON :t")
+    stranger = world.job(
+        "c", where="-", folder="c", query={"text": text, "trigger": "until-end"},
+        streams={"t": {"path": str(other)}}, services={}
+    )  # fmt: skip
+    engine = Engine(world.spark)
+    first = engine.start(world.job("a"))
+    second = engine.start(stranger)
+    assert first is not second
+    assert second.wait(120)
+    assert world.answers("c", folder="c")
+    assert world.answers("a") == {}
+    first.stop()
+
+
+def test_one_joins_others_that_wait_for_more(world):
+    """From the next batch on it is part of their transaction, and has its first answers."""
+    files = [(file, file.read_text()) for file in sorted((world.folder / "stream").iterdir())]
+    for file, _ in files[1:]:
+        file.unlink()
+    live = {"query": {"trigger": "100ms"}}
+
+    def job(name, **sections):
+        text = text_of(name, BOTH[name], f"SELECT ?{'who' if name == 'b' else 'user'} ?n")
+        return world.job(name, query={"text": text, **live["query"]}, **sections)
+
+    heard = {"a": [], "b": []}
+    engine = Engine(world.spark)
+    running = engine.start(job("a"), on_quality=heard["a"].append)
+    progress = []
+    running.on_progress(lambda one, _: progress.append(one.batchId))
+    until(lambda: running.state.source_batch == 0)
+    (world.folder / "taken" / "batch=7").mkdir(parents=True)
+    with pytest.raises(StateError, match="holds answers of an earlier run"):
+        engine.start(job("b", sink={"path": "taken"}))
+    assert engine.start(job("b"), on_quality=heard["b"].append) is running
+    for batch, (file, text) in enumerate(files[1:], 1):
+        file.write_text(text)
+        until(lambda batch=batch: running.state.source_batch == batch)
+    until(lambda: {1, 2} <= set(progress))
+    running.stop()
+    world.run(world.job("a", folder="alone"))
+    answers = {name: world.answers(name) for name in heard}
+    alone = world.answers("a", folder="alone")
+    assert answers["a"] == {number: alone[number] for number in answers["a"]}
+    assert max(answers["a"]) >= 10
+    assert answers["b"]
+    # What both needed was fetched once: b's evaluations at times of a's make no request of theirs.
+    times = {record.at for record in heard["a"]}
+    assert all(record.requests == 0 for record in heard["b"] if record.at in times)
+    # Both go on together, in whatever order they are named.
+    again = engine.start(job("b"), job("a"))
+    assert again.state.source_batch == 2
+    again.stop()
+
+
 def test_each_sees_its_own_streams_and_windows(world):
     """The other stream is later, and has elements of the same form; its windows slide slower."""
     other = world.folder / "other"
@@ -180,9 +265,10 @@ def test_they_go_on_together_and_not_apart(world):
     world.run(a, b)
     before = world.answers("a"), world.answers("b")
     first.write_text(kept)
-    with pytest.raises(StateError, match="belongs to 2 queries that run together, and this run"):
+    lacking = "belongs to 2 queries that run together, and this run lacks <http://example.org/b>"
+    with pytest.raises(StateError, match=lacking):
         world.run(a)
-    world.run(a, b)
+    world.run(b, a)
     assert all(then.items() <= now.items() for then, now in zip(
         before, (world.answers("a"), world.answers("b")), strict=True))  # fmt: skip
 
@@ -191,7 +277,10 @@ def test_they_go_on_together_and_not_apart(world):
     ("other", "message"),
     [
         ({"name": "a"}, r"two queries register <http://example.org/a>"),
-        ({"name": "b", "checkpoint": {"path": "x"}}, "have one checkpoint.path"),
+        (
+            {"name": "b", "query": {"text": text_of("b", BOTH["a"]), "trigger": "1s"}},
+            "have one query.trigger",
+        ),
         ({"name": "b", "sink": {"path": "answers-a"}}, "two queries have sink.path"),
     ],
 )

@@ -22,6 +22,7 @@ from bestbefore.storage import Storage, local_path
 OWNER_FILE = "_bestbefore.json"
 RUN_FILE = "run.json"
 _LOCK_FILE = "lock"
+_LENT_FILE = "together.json"
 # What a run writes into a folder of answers or quality records, and what Spark does.
 _WRITTEN = ("batch=", "batch-", "part-", "_SUCCESS")
 
@@ -99,14 +100,35 @@ def write_run(storage: Storage, run: str) -> None:
     storage.write(RUN_FILE, seal({"run": run}))
 
 
+def lend(storage: Storage, checkpoint: str) -> None:
+    """Write down that the query of a checkpoint runs together with others, in theirs."""
+    storage.write(_LENT_FILE, seal({"checkpoint": checkpoint}))
+
+
+def check_lent(storage: Storage, query: str) -> None:
+    """Refuse to begin anew what runs together with others."""
+    if (content := storage.read(_LENT_FILE)) is None:
+        return
+    lent = unseal(content, f"{storage.root}/{_LENT_FILE}")["checkpoint"]
+    raise StateError(
+        f"the query <{query}> runs together with others, in the checkpoint {lent}: start it with "
+        f"them, or remove {storage.root}/{_LENT_FILE} to let it begin anew by itself"
+    )
+
+
 def claim(
-    folders: Mapping[str, Storage], owner: Owner, *, begun: bool, overwrite: bool = False
+    folders: Mapping[str, Storage],
+    owner: Owner,
+    *,
+    begun: bool,
+    joined: bool = False,
+    overwrite: bool = False,
 ) -> None:
     """Make folders, by their keys in the job file, those of an owner: all of them or none.
 
     What another has written is in the way. A checkpoint that has `begun` and finds a folder without
-    an owner takes it for its own. With `overwrite` what was written there is removed first, unless
-    its owner still runs.
+    an owner takes it for its own, unless it is that of a query that only now `joined`. With
+    `overwrite` what was written there is removed first, unless its owner still runs.
     """
     taken = {where: folder for where, folder in folders.items() if not _owned(folder, owner)}
     for where, folder in folders.items():
@@ -116,7 +138,7 @@ def claim(
         if overwrite:
             _refuse_running(folder, where, owner)
         else:
-            _refuse_written(folder, where, owner, begun=begun)
+            _refuse_written(folder, where, owner, begun=begun and not joined)
     for folder in taken.values():
         for name in _written(folder) if overwrite else ():
             folder.delete(name)

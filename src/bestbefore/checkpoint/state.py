@@ -1,10 +1,10 @@
 """The engine's state after a batch: small, versioned, written once per batch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from bestbefore.errors import DamagedState, InputError, StateError
+from bestbefore.errors import DamagedState, InputError, MissingQueryError, StateError
 from bestbefore.job.job import Job
 from bestbefore.query import ContinuousQuery, parse_query, print_query
 from bestbefore.sealed import check_format, seal, unseal
@@ -129,22 +129,37 @@ class Commits:
     def latest(self, job: Job, others: Mapping[str, Job] | None = None) -> State:
         """The state that a job goes on from: of its last committed batch, or a new one.
 
-        With `others` it runs together, by their folders. A state of another query, or one that has
-        let go of what a job needs, is an error.
+        With `others` it runs together, by their folders; those that it did not run with join. A
+        state of another query, or one that has let go of what a job needs, is an error.
         """
         together, names = others or {}, self.names()
         if not names:
             begun = {name: _begun(one) for name, one in together.items()}
             return replace(_begun(job), others=begun)
         state = self.read(names[-1])
-        if together.keys() != state.others.keys():
-            raise StateError(
+        if missing := sorted(state.others.keys() - together.keys()):
+            lacking = ", ".join(f"<{parse_query(state.others[one].query).name}>" for one in missing)
+            raise MissingQueryError(
                 f"the checkpoint {self.storage.root} belongs to {1 + len(state.others)} queries "
-                f"that run together, and this run has {1 + len(together)}, or others: run the same "
-                "ones, or use another checkpoint.path"
+                f"that run together, and this run lacks {lacking}: start all of them, or use "
+                "another checkpoint.path"
             )
-        found = {name: self._checked(one, state.others[name]) for name, one in together.items()}
-        return replace(self._checked(job, state), others=found)
+        found = {
+            name: self._checked(one, state.others[name])
+            if name in state.others
+            else _joining(one, state)
+            for name, one in together.items()
+        }
+        whole = replace(self._checked(job, state), others=found)
+        return _ready_to_share(whole) if found.keys() != state.others.keys() else whole
+
+    def in_order(self, jobs: Sequence[Job]) -> list[int]:
+        """The numbers of jobs, first the one in whose name the checkpoint is."""
+        numbers, names = list(range(len(jobs))), self.names()
+        if not names:
+            return numbers
+        text = self.read(names[-1]).query
+        return sorted(numbers, key=lambda number: not is_text_of(jobs[number].query, text))
 
     def _checked(self, job: Job, state: State) -> State:
         """The state of a job, if it is one."""
@@ -209,6 +224,21 @@ class Commits:
 
 def _begun(job: Job) -> State:
     return State(print_query(job.query), needed=job.needed_elements)
+
+
+def _joining(job: Job, state: State) -> State:
+    """The state of a query that joins others: it sees what comes after their last batch."""
+    return replace(_begun(job), batch=state.batch, source_batch=state.source_batch)
+
+
+def _ready_to_share(state: State) -> State:
+    """The state in which any view may be shared from now on, so that its own steps count."""
+    views = {
+        name: replace(view, steps=max(view.steps, state.next_evaluation))
+        for name, view in state.views.items()
+    }
+    others = {name: _ready_to_share(one) for name, one in state.others.items()}
+    return replace(state, views=views, others=others)
 
 
 def query_folder(name: str) -> str:

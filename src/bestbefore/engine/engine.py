@@ -1,6 +1,6 @@
 """The engine: it starts a job on Spark and hands out a handle to the running query."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -10,8 +10,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.streaming.query import StreamingQuery
 
-from bestbefore.checkpoint.ownership import claim, lock_checkpoint, owner_of
+from bestbefore.checkpoint.ownership import claim, lend, lock_checkpoint, owner_of
 from bestbefore.checkpoint.relied_on import sweep
 from bestbefore.checkpoint.state import Commits, State
 from bestbefore.engine.alerts import AlertListener
@@ -22,12 +23,13 @@ from bestbefore.engine.found_state import Found, find_states, ledger_folder
 from bestbefore.engine.heartbeat import start_heartbeat
 from bestbefore.engine.query_run import QualityListener, QueryRun
 from bestbefore.engine.recording import Recorder
-from bestbefore.engine.running_query import Batches, RunningQuery
+from bestbefore.engine.running_query import Batches, Opened, RunningQuery
 from bestbefore.engine.served_view import ServedView, open_served
 from bestbefore.engine.sharing import check_together, folders_of, shared_views, streams_of
-from bestbefore.engine.sinks import Sink, check_output, output_folders, sink_of
+from bestbefore.engine.sinks import Sink, sink_of
+from bestbefore.engine.starting import Start, can_join
 from bestbefore.engine.view_start import service_pattern
-from bestbefore.errors import InputError, JobError, nearest
+from bestbefore.errors import InputError, JobError
 from bestbefore.job.job import Job, ServiceSettings, StreamSettings
 from bestbefore.limits import Ledgers, RequestLedger
 from bestbefore.service import Service
@@ -45,34 +47,6 @@ from bestbefore.time import Clock, parse_duration_ms, wall_clock_ms
 _LEDGERS = Ledgers()
 
 
-@dataclass(frozen=True)
-class _Start:
-    """What a query is started with."""
-
-    job: Job
-    streams: Mapping[str, DataFrame] = field(default_factory=dict)
-    services: Mapping[str, Service] = field(default_factory=dict)
-    sink: Sink | None = None
-    on_quality: QualityListener | None = None
-    on_alert: AlertListener | None = None
-    recorder: Recorder | None = None
-
-    def check(self) -> None:
-        """Refuse what the job has no place for."""
-        check_output(self.job, sink_given=self.sink is not None)
-        _check_names("service", self.services, [service.name for service in self.job.services])
-        _check_names("stream", self.streams, [stream.name for stream in self.job.sources])
-
-    def frames(self) -> dict[str, DataFrame]:
-        """The DataFrames by the IRIs of the streams that they are."""
-        named = {stream.name: stream.iri for stream in self.job.sources}
-        return {named[name]: frame for name, frame in self.streams.items()}
-
-    def outputs(self) -> dict[str, str]:
-        """The folders of the answers."""
-        return output_folders(self.job, sink_given=self.sink is not None)
-
-
 @dataclass
 class Together:
     """Queries that are started together; they run when all of them are named.
@@ -80,7 +54,7 @@ class Together:
     `running` is then the handle to all of them.
     """
 
-    starts: list[_Start] = field(default_factory=list)
+    starts: list[Start] = field(default_factory=list)
     running: RunningQuery | None = None
 
     def start(
@@ -95,7 +69,7 @@ class Together:
     ) -> None:
         """Start a job with the others."""
         given = streams or {}, services or {}
-        self.starts.append(_Start(job, *given, sink, on_quality, on_alert))
+        self.starts.append(Start(job, *given, sink, on_quality, on_alert))
 
 
 @dataclass(frozen=True)
@@ -109,6 +83,7 @@ class Engine:
 
     spark: SparkSession
     clock: Clock = wall_clock_ms
+    runs: list[RunningQuery] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def start(  # noqa: PLR0913 - all but the job may be left out
         self,
@@ -124,36 +99,66 @@ class Engine:
     ) -> RunningQuery:
         """Start a job, or go on with it where its checkpoint stands.
 
-        Others run together with it (see `together`) and are heard of by the same listeners; what
-        else is given is the first's. Answers of another run are in the way, unless it may
-        `overwrite` them.
+        A job that has a stream or a view in common with one that this engine runs joins it: they
+        are one run then, whose handle is returned, and read a stream once, share the views of
+        services that they ask for the same, and are one transaction. A run until the end of its
+        streams begins when its handle is first used, so that others can join it before.
+
+        Others that are named here run together from the beginning, and are heard of by the same
+        listeners; what else is given is the first's. Answers of another run are in the way, unless
+        it may `overwrite` them.
         """
         given = streams or {}, services or {}
-        first = _Start(job, *given, sink, on_quality, on_alert, recorder)
-        rest = (_Start(one, on_quality=on_quality, on_alert=on_alert) for one in others)
+        first = Start(job, *given, sink, on_quality, on_alert, recorder)
+        rest = (Start(one, on_quality=on_quality, on_alert=on_alert) for one in others)
         return self._start([first, *rest], overwrite=overwrite)
 
     @contextmanager
     def together(self, *, overwrite: bool = False) -> Iterator[Together]:
         """Start several jobs, one by one, that run together from the end of the block on.
 
-        They read a stream once, share the views of services that they ask for the same, and are
-        one transaction, which has to know its queries when it begins.
+        None of them then misses what came before it joined the others.
         """
         several = Together()
         yield several
         if several.starts:
             several.running = self._start(several.starts, overwrite=overwrite)
 
-    def _start(self, starts: Sequence[_Start], *, overwrite: bool) -> RunningQuery:
-        jobs = [one.job for one in starts]
-        check_together(jobs)
+    def _start(self, starts: Sequence[Start], *, overwrite: bool) -> RunningQuery:
+        check_together([one.job for one in starts])
         for one in starts:
             one.check()
+        self.runs[:] = [run for run in self.runs if run.is_open]
+        for run in self.runs:
+            if self._can_join(starts, run):
+                run.join(starts, overwrite=overwrite)
+                return run
+        running = RunningQuery(self.spark, self._open)
+        running.open(starts, overwrite=overwrite)
+        self.runs.append(running)
+        return running
+
+    def _can_join(self, starts: Sequence[Start], run: RunningQuery) -> bool:
+        """Whether queries can go on with a run, and leave nothing behind that they had begun."""
+        every = list(run.starts)
+        for one in starts:
+            if not run.lets_join or not can_join(every, one, begun=run.begun):
+                return False
+            own, common = one.job.checkpoint, every[0].job.checkpoint
+            if own != common and Commits(storage_at(self.spark, own)).names():
+                return False
+            every.append(one)
+        return True
+
+    def _open(self, starts: Sequence[Start], *, overwrite: bool) -> Opened:
+        """Open what jobs need to run together, as the last committed batch left it."""
+        storage = storage_at(self.spark, starts[0].job.checkpoint)
+        order = Commits(storage).in_order([one.job for one in starts])
+        starts = [starts[number] for number in order]
+        jobs = [one.job for one in starts]
         frames = {iri: frame for one in starts for iri, frame in one.frames().items()}
         rows = self._intake(streams_of(jobs), frames)
         sinks = [one.sink or sink_of(one.job.sink, self.spark) for one in starts]
-        storage = storage_at(self.spark, jobs[0].checkpoint)
         opened = ExitStack()
         try:
             opened.enter_context(lock_checkpoint(jobs[0].checkpoint))
@@ -170,7 +175,8 @@ class Engine:
             ]  # fmt: skip
             processor = BatchProcessor(runs, storage)
             _resume(processor)
-            return self._run(jobs[0], rows, Batches(processor, opened))
+            batches = Batches(processor, opened)
+            return Opened(batches, lambda: self._begin(jobs[0], rows, batches))
         except (PySparkException, Py4JError, OSError) as error:
             opened.close()
             raise told(error, jobs[0]) from None
@@ -180,7 +186,7 @@ class Engine:
 
     def _claim(
         self,
-        starts: Sequence[_Start],
+        starts: Sequence[Start],
         storage: Storage,
         found: Sequence[Found],
         *,
@@ -193,13 +199,16 @@ class Engine:
                 {where: storage_at(self.spark, path) for where, path in start.outputs().items()},
                 owner,
                 begun=state.state.batch >= 0,
+                joined=state.joined,
                 overwrite=overwrite,
             )
+            if start.job.checkpoint != starts[0].job.checkpoint:
+                lend(storage_at(self.spark, start.job.checkpoint), storage.root)
         return owner.run
 
     def _query_run(  # noqa: PLR0913 - what makes up a query
         self,
-        start: _Start,
+        start: Start,
         sink: Sink,
         served: tuple[ServedView, ...],
         state: State,
@@ -222,7 +231,7 @@ class Engine:
                 sink,
                 self.clock,
                 folder=f"{own.root}/answered",
-                planner=Planner(self._inbox(job, opened), job.plan),
+                planner=Planner(self._inbox(storage, opened), job.plan),
                 static=_static(job),
             ),
             on_quality=start.on_quality or (lambda _: None),
@@ -235,7 +244,7 @@ class Engine:
 
     def _served(
         self,
-        starts: Sequence[_Start],
+        starts: Sequence[Start],
         folders: Sequence[str],
         storage: Storage,
         found: Sequence[Found],
@@ -290,28 +299,29 @@ class Engine:
         opened.callback(_LEDGERS.close, service.address)
         return ledger
 
-    def _inbox(self, job: Job, opened: ExitStack) -> Inbox:
+    def _inbox(self, storage: Storage, opened: ExitStack) -> Inbox:
         """Where few rows are handed to Spark: on this machine, or where all executors can read."""
         if not is_local(str(self.spark.sparkContext.master)):
-            return Inbox(storage_at(self.spark, f"{job.checkpoint}/inbox"))
+            return Inbox(storage_at(self.spark, f"{storage.root}/inbox"))
         folder = opened.enter_context(TemporaryDirectory(prefix="bestbefore-"))
         return Inbox(LocalStorage(folder, durable=False))
 
     def _quality_storage(self, job: Job) -> Storage | None:
         return storage_at(self.spark, job.sink.quality) if job.sink.quality else None
 
-    def _run(self, job: Job, rows: DataFrame, batches: Batches) -> RunningQuery:
+    def _begin(self, job: Job, rows: DataFrame, batches: Batches) -> StreamingQuery:
+        """Let Spark read the streams."""
         writer = rows.writeStream.foreachBatch(batches)
         writer = writer.option("checkpointLocation", f"{job.checkpoint}/spark")
         if not job.is_live:
-            return RunningQuery(writer.trigger(availableNow=True).start(), batches, self.spark)
+            return writer.trigger(availableNow=True).start()
         trigger_ms = parse_duration_ms(job.trigger)
         query = writer.trigger(processingTime=f"{trigger_ms} milliseconds").start()
         if job.heartbeat_ms is not None:
             # What came since Spark last looked is not known yet.
             pause_ms = max(job.heartbeat_ms, trigger_ms)
             batches.opened.callback(start_heartbeat(query, batches.beat, pause_ms))
-        return RunningQuery(query, batches, self.spark)
+        return query
 
     def _intake(
         self, wanted: Sequence[StreamSettings], streams: Mapping[str, DataFrame]
@@ -356,11 +366,6 @@ def _resume(processor: BatchProcessor) -> None:
         processor.resume()
     except Exception as error:
         raise told(error, processor.job) from error
-
-
-def _check_names(kind: str, given: Iterable[str], known: Sequence[str]) -> None:
-    if unknown := [name for name in given if name not in known]:
-        raise InputError(f"the job has no {kind} {unknown[0]!r}; {nearest(unknown[0], known)}")
 
 
 def _static(job: Job) -> StaticTables | None:

@@ -1,10 +1,11 @@
 """A query that runs: its batches one at a time, and the handle by which it is waited for."""
 
-from collections.abc import Callable, Iterator
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Lock
-from typing import Self
+from threading import Lock, RLock
+from typing import Protocol, Self
 
 from py4j.protocol import Py4JError, Py4JNetworkError
 from pyspark.errors import PySparkException
@@ -16,25 +17,120 @@ from bestbefore.engine.batch import BatchProcessor
 from bestbefore.engine.failures import told
 from bestbefore.engine.progress import OnProgress, listen
 from bestbefore.engine.sharing import streams_of
-from bestbefore.errors import BestbeforeError, InputError, WorkError
+from bestbefore.engine.starting import Start
+from bestbefore.errors import (
+    BestbeforeError,
+    InputError,
+    MissingQueryError,
+    StateError,
+    WorkError,
+)
 from bestbefore.job.job import UNTIL_END
 from bestbefore.time import monotonic_s
 
 _STEP_S = 0.25
+_LOG = logging.getLogger("bestbefore.engine")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A run that may begin: what its batches become, and what lets Spark read its streams."""
+
+    batches: "Batches"
+    begin: Callable[[], StreamingQuery]
+
+
+class Opening(Protocol):
+    """What opens queries that run together; `overwrite` lets them remove others' answers."""
+
+    def __call__(self, starts: Sequence[Start], *, overwrite: bool) -> Opened:
+        """Open them as their last committed batch left them."""
 
 
 @dataclass
 class RunningQuery:
-    """A query that runs until its stream ends, it is stopped, or it fails.
+    """A query, or several together, that run until their streams end, they are stopped, or fail.
 
     As a context manager it is stopped at the end of the block. What the engine opened for it is
-    closed when it ends; services that the caller handed over stay open.
+    closed when it ends; services that the caller handed over stay open. A run until the end of its
+    streams begins when it is waited for or looked at.
     """
 
-    query: StreamingQuery
-    batches: "Batches"
     spark: SparkSession
+    opening: Opening
+    starts: list[Start] = field(default_factory=list)
+    is_open: bool = True
+    _opened: Opened | None = None
+    _query: StreamingQuery | None = None
+    _missing: MissingQueryError | None = None
+    _listeners: list[OnProgress] = field(default_factory=list)
     _failure_told: bool = False
+    _changing: RLock = field(default_factory=RLock)
+
+    def open(self, starts: Sequence[Start], *, overwrite: bool = False) -> None:
+        """Open what queries need; if they wait for more of their streams, let them begin.
+
+        Where others are missing that they ran with, they wait for those to join.
+        """
+        with self._changing:
+            self.starts, self._query, self._missing = list(starts), None, None
+            try:
+                self._opened = self.opening(starts, overwrite=overwrite)
+            except MissingQueryError as error:
+                self._opened, self._missing = None, error
+                _LOG.warning("waiting: %s", error)
+                return
+            if starts[0].job.is_live:
+                self._begin()
+
+    def _begin(self) -> StreamingQuery:
+        with self._changing:
+            if self._query is None:
+                run = self._open_run
+                try:
+                    self._query = run.begin()
+                except BaseException as error:
+                    self.is_open = False
+                    run.batches.opened.close()
+                    if isinstance(error, (PySparkException, Py4JError, OSError)):
+                        raise self._failure(error) from None
+                    raise
+                for tell in self._listeners:
+                    self._listen(self._query, tell)
+            return self._query
+
+    @property
+    def begun(self) -> bool:
+        """Whether streams are read."""
+        return self._query is not None
+
+    @property
+    def lets_join(self) -> bool:
+        """Whether others can join: it goes on, and will not end while they do."""
+        failed = self._opened is not None and self._opened.batches.failure is not None
+        return self.is_open and not failed and (not self.begun or self.starts[0].job.is_live)
+
+    def join(self, starts: Sequence[Start], *, overwrite: bool = False) -> None:
+        """Let others run with it from the next batch on; if they cannot begin, it goes on alone."""
+        with self._changing:
+            before = self.starts
+            self._halt()
+            try:
+                self.open([*before, *starts], overwrite=overwrite)
+            except BaseException:
+                self.open(before)
+                raise
+
+    def _halt(self) -> None:
+        """Let the batch that runs end, and close what was opened."""
+        if self._opened is None:
+            return
+        self._opened.batches.finish()
+        if self._query is not None:
+            # Where the JVM has ended, so has the query.
+            with suppress(Py4JNetworkError, ConnectionError):
+                self._query.stop()
+        self._opened.batches.opened.close()
 
     def wait(self, timeout_s: float | None = None) -> bool:
         """Wait for the end; False if it still runs after `timeout_s`. A failure is raised.
@@ -43,22 +139,34 @@ class RunningQuery:
         """
         deadline = None if timeout_s is None else monotonic_s() + timeout_s
         try:
-            # In short steps, because a wait inside the JVM hears of no signal.
-            while not self.query.awaitTermination(_STEP_S):  # type: ignore[arg-type]
+            while not self._has_ended():
                 self._check_streams()
                 if deadline is not None and monotonic_s() >= deadline:
                     return False
             self.batches.end()
         except (PySparkException, BestbeforeError, Py4JError, ConnectionError) as error:
+            self.is_open = False
+            if self._opened is None:
+                raise
             self.batches.opened.close()
             raise self._failure(error) from None
+        self.is_open = False
         self.batches.opened.close()
         return True
+
+    def _has_ended(self) -> bool:
+        """Whether it has ended within a moment, other than to let another query join."""
+        query = self.query
+        # In short steps, because a wait inside the JVM hears of no signal.
+        if not query.awaitTermination(_STEP_S):  # type: ignore[arg-type]
+            return False
+        with self._changing:
+            return self._query is query
 
     def _check_streams(self) -> None:
         """Stop if the folder of a stream is gone, for more of which Spark would wait in silence."""
         try:
-            for stream in streams_of([run.job for run in self.processor.runs]):
+            for stream in streams_of([one.job for one in self.starts]):
                 if stream.source is not None:
                     stream.source.check()
         except InputError as error:
@@ -71,15 +179,19 @@ class RunningQuery:
         What is answered between two batches, by a heartbeat or at the end of a finite run, is no
         micro-batch of Spark's; `on_quality` hears of it.
         """
-        listen(self.spark, str(self.query.runId), records=lambda: self.processor.told, tell=tell)
+        with self._changing:
+            self._listeners.append(tell)
+            if self._query is not None:
+                self._listen(self._query, tell)
+
+    def _listen(self, query: StreamingQuery, tell: OnProgress) -> None:
+        listen(self.spark, str(query.runId), records=lambda: self.processor.told, tell=tell)
 
     def stop(self) -> None:
         """Stop at the end of the batch that runs, if any."""
-        self.batches.finish()
-        # Where the JVM has ended, so has the query.
-        with suppress(Py4JNetworkError, ConnectionError):
-            self.query.stop()
-        self.batches.opened.close()
+        with self._changing:
+            self.is_open = False
+            self._halt()
 
     def __enter__(self) -> Self:
         return self
@@ -87,14 +199,30 @@ class RunningQuery:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Stop; a failure that nobody has heard of yet is raised."""
         failure: BaseException | None = None
-        if not self._failure_told:
+        if not self._failure_told and self._query is not None:
             try:
-                failure = self.query.exception() or self.batches.failure
+                failure = self._query.exception() or self.batches.failure
             except (Py4JNetworkError, ConnectionError) as error:
                 failure = error
         self.stop()
         if failure is not None and kind is None:
             raise self._failure(failure) from None
+
+    @property
+    def query(self) -> StreamingQuery:
+        """Spark's query, which begins now if it has not begun."""
+        return self._begin()
+
+    @property
+    def _open_run(self) -> Opened:
+        if self._opened is None:
+            raise self._missing or StateError("the query was not started")
+        return self._opened
+
+    @property
+    def batches(self) -> "Batches":
+        """What its batches go through."""
+        return self._open_run.batches
 
     @property
     def processor(self) -> BatchProcessor:

@@ -159,7 +159,6 @@ def check_together(jobs: Sequence[Job]) -> None:
 
 
 _COMMON: dict[str, Callable[[Job], object]] = {
-    "checkpoint.path": lambda job: job.checkpoint,
     "query.trigger": lambda job: job.trigger,
     "query.heartbeat (in ms)": lambda job: job.heartbeat_ms,
 }
