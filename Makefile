@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
-# Most of a test's time is one thread of Spark planning: two workers keep two cores busy.
-WORKERS ?= 2
+# Most of a test's time is one thread of Spark planning, some of it is waiting: three workers keep two cores busy.
+WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest
 SHARED := --numprocesses $(WORKERS) --dist worksteal
 

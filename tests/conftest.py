@@ -36,9 +36,16 @@ def spark(tmp_path_factory):
 
     # A JVM that lives for minutes gains nothing from being compiled twice; but all of its code
     # must have room, which this option alone would take away. Threads that collect garbage would
-    # only be in the way of the other workers.
+    # only be in the way of the other workers, and with little room for new objects there would be
+    # much to collect.
     os.environ["SPARK_SUBMIT_OPTS"] = " ".join(
-        ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m", "-XX:+UseSerialGC")
+        (
+            "-XX:TieredStopAtLevel=1",
+            "-XX:ReservedCodeCacheSize=240m",
+            "-XX:+UseSerialGC",
+            "-Xms1500m",
+            "-Xmn800m",
+        )
     )
     session = local_session(cores="2", log=tmp_path_factory.mktemp("spark") / "spark.log")
     yield session

@@ -24,7 +24,7 @@ def start(job, *options, **environment):
         start_new_session=True,
         env={
             **os.environ,
-            "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
+            "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "RUN_OF": str(job),
             **environment,
         },

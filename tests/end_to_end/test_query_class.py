@@ -70,9 +70,9 @@ CASES = {
 }
 
 
-def text_of(form, where, rest=""):
+def text_of(name, form, where, rest=""):
     return (
-        f"PREFIX : <{EX}>\nREGISTER RSTREAM :out AS {form}\n"
+        f"PREFIX : <{EX}>\nREGISTER RSTREAM :{name} AS {form}\n"
         f"FROM NAMED WINDOW :w ON :s [RANGE {WIDTH}ms STEP {SLIDE}ms]\nWHERE {{ {where} }} {rest}"
     )
 
@@ -113,7 +113,7 @@ def data(oxigraph):
     return store
 
 
-def job_of(oxigraph, folder, case, **sections):
+def job_of(oxigraph, folder, case, *, name="out", **sections):
     stream = folder / "stream"
     if not stream.exists():
         stream.mkdir(parents=True)
@@ -124,7 +124,7 @@ def job_of(oxigraph, folder, case, **sections):
             os.utime(file, (1_000_000_000 + part,) * 2)
     return read_job(
         {
-            "query": {"text": text_of(*case), "trigger": "until-end"},
+            "query": {"text": text_of(name, *case), "trigger": "until-end"},
             "streams": {"s": {"path": "stream", **sections.pop("stream", {})}},
             "services": {"bkg": {"endpoint": f"{oxigraph.base}/query"}},
             "budget": {"refreshes": 1_000},
@@ -141,9 +141,24 @@ def run(spark, oxigraph, folder, case, **sections):
     return answers_in(folder), records
 
 
-def answers_in(folder):
+def run_together(spark, oxigraph, folder, cases):
+    """The answers and quality records of cases with their sections, which run together."""
+    found = {name: [] for name in cases}
+    with Engine(spark).together() as queries:
+        for number, (name, (case, sections)) in enumerate(cases.items()):
+            sink = {"path": f"answers{number}", "quality": f"quality{number}"}
+            job = job_of(oxigraph, folder, case, sink=sink, name=f"out{number}", **sections)
+            queries.start(job, on_quality=found[name].append)
+    queries.running.wait(120)
+    return {
+        name: (answers_in(folder, f"answers{number}"), records)
+        for number, (name, records) in enumerate(found.items())
+    }
+
+
+def answers_in(folder, name="answers"):
     answers = {}
-    for file in folder.glob("answers/*/*.json"):
+    for file in folder.glob(f"{name}/*/*.json"):
         for line in file.read_text().splitlines():
             answer = json.loads(line)
             rows = [
@@ -154,24 +169,23 @@ def answers_in(folder):
     return {at: rows for at, rows in answers.items() if rows}
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_with_budget_enough_answers_are_those_of_another_evaluator(
-    spark, oxigraph, data, tmp_path, case
-):
-    found, _ = run(spark, oxigraph, tmp_path, CASES[case])
-    assert found == expected(data, *CASES[case])
-    assert found
+def test_with_budget_enough_answers_are_those_of_another_evaluator(spark, oxigraph, data, tmp_path):
+    cases = {name: (case, {}) for name, case in CASES.items()}
+    for name, (found, _) in run_together(spark, oxigraph, tmp_path, cases).items():
+        assert found == expected(data, *CASES[name]), name
+        assert found, name
 
 
-@pytest.mark.parametrize("case", ["aggregate inside SERVICE", "aggregate around the join"])
-@pytest.mark.parametrize("policy", ["SBM-Agg", "IBM-Agg", "EFG"])
-def test_aggregates_are_computed_from_the_rows_of_smaller_units(
-    spark, oxigraph, data, tmp_path, case, policy
-):
+def test_aggregates_are_computed_from_the_rows_of_smaller_units(spark, oxigraph, data, tmp_path):
     view = {"refresh_key": ["user"]}
-    found, records = run(spark, oxigraph, tmp_path, CASES[case], view=view, policy={"name": policy})
-    assert found == expected(data, *CASES[case])
-    assert max(record.sets["C"] + record.sets["D"] for record in records) > 2
+    cases = {
+        (name, policy): (CASES[name], {"view": view, "policy": {"name": policy}})
+        for name in ("aggregate inside SERVICE", "aggregate around the join")
+        for policy in ("SBM-Agg", "IBM-Agg", "EFG")
+    }
+    for (name, policy), (found, records) in run_together(spark, oxigraph, tmp_path, cases).items():
+        assert found == expected(data, *CASES[name]), (name, policy)
+        assert max(record.sets["C"] + record.sets["D"] for record in records) > 2
 
 
 @pytest.mark.parametrize(

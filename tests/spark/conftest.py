@@ -110,10 +110,18 @@ class Bench:
         running.wait(120)
         return running
 
-    def answers(self):
+    def run_together(self, jobs, service):
+        """Run jobs over one service to the end of their stream."""
+        with Engine(self.spark).together() as queries:
+            for job in jobs:
+                services = {each.name: service for each in job.services}
+                queries.start(job, services=services, on_quality=self.reports.append)
+        queries.running.wait(120)
+
+    def answers(self, name="answers"):
         """The answers by evaluation; an evaluation that was answered twice is an error."""
         found = {}
-        for file in sorted(self.folder.glob("answers/*/*.json")):
+        for file in sorted(self.folder.glob(f"{name}/*/*.json")):
             for line in file.read_text().splitlines():
                 answer = json.loads(line)
                 assert answer["evaluation"] not in found, "answered twice"

@@ -42,14 +42,34 @@ def answers_of(bench, text, events, *, files=2, **sections):
         bench.feed([events[place] for place in part])
     job = bench.job(text, **{**EVERYTHING, **sections})
     bench.run(job, services={each.name: TableService(dict(FOLLOWERS)) for each in job.services})
+    return counted(bench.answers())
+
+
+def counted(answers):
     return {
         number: Counter(
             frozenset((name, term["value"]) for name, term in row.items() if term)
             for row in each["rows"]
             if "boolean" not in row
         )
-        for number, each in bench.answers().items()
+        for number, each in answers.items()
     }
+
+
+def all_together(bench, texts, events, *, files):
+    """The same for queries by their names, which run together."""
+    for part in np.array_split(np.arange(len(events)), files):
+        bench.feed([events[place] for place in part])
+    jobs = [
+        bench.job(
+            text.replace(":out", f":out{number}"),
+            **EVERYTHING,
+            sink={"path": f"answers{number}", "quality": f"quality{number}"},
+        )
+        for number, text in enumerate(texts.values())
+    ]
+    bench.run_together(jobs, TableService(dict(FOLLOWERS)))
+    return {name: counted(bench.answers(f"answers{number}")) for number, name in enumerate(texts)}
 
 
 def expected(select, where, events, *, tail="", **shapes):
@@ -148,13 +168,16 @@ QUERIES = {
 }
 
 
-@pytest.mark.parametrize("kind", QUERIES)
-def test_a_query_around_one_window(bench, events, kind):
-    where, selected, tail = QUERIES[kind]
-    text = text_of(f"SELECT {selected}", where, W10, tail=tail)
-    given = answers_of(bench, text, events)
-    assert given == expected(f"SELECT {selected}", where, events, tail=tail, **SHAPE)
-    assert any(given.values())
+def test_queries_around_one_window(bench, events):
+    texts = {
+        kind: text_of(f"SELECT {selected}", where, W10, tail=tail)
+        for kind, (where, selected, tail) in QUERIES.items()
+    }
+    for kind, given in all_together(bench, texts, events, files=2).items():
+        where, selected, tail = QUERIES[kind]
+        wanted = expected(f"SELECT {selected}", where, events, tail=tail, **SHAPE)
+        assert given == wanted, kind
+        assert any(given.values()), kind
 
 
 @pytest.mark.parametrize(
@@ -200,14 +223,17 @@ CLAUSES = {
 }
 
 
-@pytest.mark.parametrize("kind", CLAUSES)
-def test_no_branch_loses_answers(bench, events, kind):
-    where, selected = CLAUSES[kind]
+def test_no_branch_loses_answers(bench, events):
     shapes = ("a", "[RANGE 8s STEP 4s]"), ("b", "[RANGE 4s STEP 4s]")
-    given = answers_of(bench, text_of(f"SELECT {selected}", where, *shapes), events, files=1)
-    wanted = expected(f"SELECT {selected}", where, events, a=(8_000, 4_000), b=(4_000, 4_000))
-    assert given == wanted
-    assert any(given.values())
+    texts = {
+        kind: text_of(f"SELECT {selected}", where, *shapes)
+        for kind, (where, selected) in CLAUSES.items()
+    }
+    for kind, given in all_together(bench, texts, events, files=1).items():
+        where, selected = CLAUSES[kind]
+        wanted = expected(f"SELECT {selected}", where, events, a=(8_000, 4_000), b=(4_000, 4_000))
+        assert given == wanted, kind
+        assert any(given.values()), kind
 
 
 def test_two_services_each_with_its_own_budget(bench, events):
@@ -235,15 +261,17 @@ def test_two_services_each_with_its_own_budget(bench, events):
     assert max(len(keys) for keys in both["more"].asked) <= 3
 
 
-@pytest.mark.parametrize("output", ["ISTREAM", "DSTREAM"])
-def test_what_came_and_what_went(bench, events, output):
-    text = text_of("SELECT ?user ?n", f"{MENTIONED} {FOLLOWED}", W10, output=output)
-    given = answers_of(bench, text, events, files=3)
+def test_what_came_and_what_went(bench, events):
+    texts = {
+        output: text_of("SELECT ?user ?n", f"{MENTIONED} {FOLLOWED}", W10, output=output)
+        for output in ("ISTREAM", "DSTREAM")
+    }
+    given = all_together(bench, texts, events, files=3)
     whole = expected("SELECT ?user ?n", f"{MENTIONED} {FOLLOWED}", events, **SHAPE)
     before = Counter()
     for number in sorted(whole):
-        came, went = whole[number] - before, before - whole[number]
-        assert given[number] == (came if output == "ISTREAM" else went)
+        assert given["ISTREAM"][number] == whole[number] - before
+        assert given["DSTREAM"][number] == before - whole[number]
         before = whole[number]
 
 
