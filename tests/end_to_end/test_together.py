@@ -230,6 +230,11 @@ def test_one_joins_others_that_wait_for_more(world):
     # What both needed was fetched once: b's evaluations at times of a's make no request of theirs.
     times = {record.at for record in heard["a"]}
     assert all(record.requests == 0 for record in heard["b"] if record.at in times)
+    text = text_of("c", BOTH["a"]).replace("ON :s", "ON :t")
+    streams = {"t": {"path": str(world.folder / "stream")}}
+    stranger = world.job("c", where="-", query={"text": text, **live["query"]}, streams=streams)
+    with pytest.raises(StateError, match="<http://example.org/c> joins .* <http://example.org/t>"):
+        engine.start(job("a"), job("b"), stranger)
     # Both go on together, in whatever order they are named.
     again = engine.start(job("b"), job("a"))
     assert again.state.source_batch == 2

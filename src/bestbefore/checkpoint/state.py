@@ -147,7 +147,7 @@ class Commits:
         found = {
             name: self._checked(one, state.others[name])
             if name in state.others
-            else _joining(one, state)
+            else self._joining(one, state)
             for name, one in together.items()
         }
         whole = replace(self._checked(job, state), others=found)
@@ -155,11 +155,23 @@ class Commits:
 
     def in_order(self, jobs: Sequence[Job]) -> list[int]:
         """The numbers of jobs, first the one in whose name the checkpoint is."""
-        numbers, names = list(range(len(jobs))), self.names()
-        if not names:
+        numbers, kept = list(range(len(jobs))), self.kept() if len(jobs) > 1 else []
+        if not kept:
             return numbers
-        text = self.read(names[-1]).query
+        text = kept[-1].query
         return sorted(numbers, key=lambda number: not is_text_of(jobs[number].query, text))
+
+    def _joining(self, job: Job, state: State) -> State:
+        """The state of a query that joins others: it sees what comes after their last batch."""
+        settings = [key for part in state.parts().values() for key in part.settings]
+        for stream in job.sources:
+            if not any(key.startswith(f"streams <{stream.iri}> ") for key in settings):
+                raise StateError(
+                    f"<{job.query.name}> joins the queries of the checkpoint {self.storage.root} "
+                    f"and looks at the stream <{stream.iri}>, which none of them does; Spark's "
+                    "offsets are those of their streams: use another checkpoint.path"
+                )
+        return replace(_begun(job), batch=state.batch, source_batch=state.source_batch)
 
     def _checked(self, job: Job, state: State) -> State:
         """The state of a job, if it is one."""
@@ -224,11 +236,6 @@ class Commits:
 
 def _begun(job: Job) -> State:
     return State(print_query(job.query), needed=job.needed_elements)
-
-
-def _joining(job: Job, state: State) -> State:
-    """The state of a query that joins others: it sees what comes after their last batch."""
-    return replace(_begun(job), batch=state.batch, source_batch=state.source_batch)
 
 
 def _ready_to_share(state: State) -> State:
