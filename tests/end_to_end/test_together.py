@@ -168,6 +168,8 @@ def test_started_one_after_the_other_they_are_one_run(world):
         assert {record.query for record in records} == {f"{EX}{name}"}
     with pytest.raises(StateError, match="runs together with others, in the checkpoint .*of-a"):
         engine.start(world.job("b", checkpoint={"path": "of-b"}))
+    with pytest.raises(StateError, match="a> has begun by itself, in the checkpoint .*of-a"):
+        world.run(world.job("c", where=BOTH["a"]), world.job("a", checkpoint={"path": "of-a"}))
     waiting = engine.start(world.job("a", checkpoint={"path": "of-a"}))
     with pytest.raises(StateError, match="this run lacks <http://example.org/b>"):
         waiting.state  # noqa: B018

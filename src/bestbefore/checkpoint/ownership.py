@@ -105,15 +105,20 @@ def lend(storage: Storage, checkpoint: str) -> None:
     storage.write(_LENT_FILE, seal({"checkpoint": checkpoint}))
 
 
+def lent_to(storage: Storage) -> str | None:
+    """The checkpoint in which the query of this one runs together with others, if it does."""
+    if (content := storage.read(_LENT_FILE)) is None:
+        return None
+    return str(unseal(content, f"{storage.root}/{_LENT_FILE}")["checkpoint"])
+
+
 def check_lent(storage: Storage, query: str) -> None:
     """Refuse to begin anew what runs together with others."""
-    if (content := storage.read(_LENT_FILE)) is None:
-        return
-    lent = unseal(content, f"{storage.root}/{_LENT_FILE}")["checkpoint"]
-    raise StateError(
-        f"the query <{query}> runs together with others, in the checkpoint {lent}: start it with "
-        f"them, or remove {storage.root}/{_LENT_FILE} to let it begin anew by itself"
-    )
+    if (checkpoint := lent_to(storage)) is not None:
+        raise StateError(
+            f"the query <{query}> runs together with others, in the checkpoint {checkpoint}: start "
+            f"it with them, or remove {storage.root}/{_LENT_FILE} to let it begin anew by itself"
+        )
 
 
 def claim(

@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 
 from bestbefore.checkpoint.inspection import Damage, Mend, RequestFile, inspect, request_files
-from bestbefore.checkpoint.ownership import lock_checkpoint
+from bestbefore.checkpoint.ownership import lent_to, lock_checkpoint
 from bestbefore.checkpoint.repair import repair
 from bestbefore.checkpoint.state import Commits
 from bestbefore.errors import DamagedState, InputError
@@ -70,8 +70,10 @@ def _opened(job: Job) -> tuple[Storage, Sequence[RequestFile]]:
 
 
 def local_checkpoint(job: Job) -> LocalStorage:
-    """The checkpoint of a job, which must be a folder of this machine."""
-    return _local("checkpoint.path", job.checkpoint)
+    """The checkpoint of a job, or of those it runs with: it must be a folder of this machine."""
+    storage = _local("checkpoint.path", job.checkpoint)
+    common = lent_to(storage)
+    return _local("checkpoint.path", common) if common else storage
 
 
 def _local(key: str, address: str) -> LocalStorage:

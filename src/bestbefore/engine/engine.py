@@ -29,7 +29,7 @@ from bestbefore.engine.sharing import check_together, folders_of, shared_views, 
 from bestbefore.engine.sinks import Sink, sink_of
 from bestbefore.engine.starting import Start, can_join
 from bestbefore.engine.view_start import service_pattern
-from bestbefore.errors import InputError, JobError
+from bestbefore.errors import InputError, JobError, StateError
 from bestbefore.job.job import Job, ServiceSettings, StreamSettings
 from bestbefore.limits import Ledgers, RequestLedger
 from bestbefore.service import Service
@@ -193,6 +193,9 @@ class Engine:
         overwrite: bool,
     ) -> str:
         """Make the folders of the answers this run's; return its id."""
+        for start in starts[1:]:
+            if start.job.checkpoint != starts[0].job.checkpoint:
+                self._lend(start.job, storage.root)
         for start, state in zip(starts, found, strict=True):
             owner = owner_of(storage, start.job.query.name)
             claim(
@@ -202,9 +205,18 @@ class Engine:
                 joined=state.joined,
                 overwrite=overwrite,
             )
-            if start.job.checkpoint != starts[0].job.checkpoint:
-                lend(storage_at(self.spark, start.job.checkpoint), storage.root)
         return owner.run
+
+    def _lend(self, job: Job, checkpoint: str) -> None:
+        """Let a query run in the checkpoint of others; in its own it must not have begun."""
+        own = storage_at(self.spark, job.checkpoint)
+        if Commits(own).names():
+            raise StateError(
+                f"<{job.query.name}> has begun by itself, in the checkpoint {own.root}, and cannot "
+                f"go on in {checkpoint}: run it alone, or give it another checkpoint.path to "
+                "begin anew with the others"
+            )
+        lend(own, checkpoint)
 
     def _query_run(  # noqa: PLR0913 - what makes up a query
         self,
