@@ -102,7 +102,7 @@ class Engine:
         A job that has a stream or a view in common with one that this engine runs joins it: they
         are one run then, whose handle is returned, and read a stream once, share the views of
         services that they ask for the same, and are one transaction. A run until the end of its
-        streams begins when its handle is first used, so that others can join it before.
+        streams begins when its handle is first used, or two seconds later: others can join before.
 
         Others that are named here run together from the beginning, and are heard of by the same
         listeners; what else is given is the first's. Answers of another run are in the way, unless

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from threading import Lock, RLock
+from threading import Lock, RLock, Timer
 from typing import Protocol, Self
 
 from py4j.protocol import Py4JError, Py4JNetworkError
@@ -29,6 +29,8 @@ from bestbefore.job.job import UNTIL_END
 from bestbefore.time import monotonic_s
 
 _STEP_S = 0.25
+# A run to the end of its streams begins so long after its start, if nobody uses it before.
+_MOMENT_S = 2.0
 _LOG = logging.getLogger("bestbefore.engine")
 
 
@@ -53,7 +55,7 @@ class RunningQuery:
 
     As a context manager it is stopped at the end of the block. What the engine opened for it is
     closed when it ends; services that the caller handed over stay open. A run until the end of its
-    streams begins when it is waited for or looked at.
+    streams begins when it is waited for or looked at, or after a moment in which others can join.
     """
 
     spark: SparkSession
@@ -81,23 +83,37 @@ class RunningQuery:
                 _LOG.warning("waiting: %s", error)
                 return
             if starts[0].job.is_live:
-                self._begin()
+                self.begin()
+            else:
+                soon = Timer(_MOMENT_S, self._begin_at_last, [self._opened])
+                soon.daemon = True
+                soon.start()
+                self._opened.batches.opened.callback(soon.cancel)
 
-    def _begin(self) -> StreamingQuery:
+    def begin(self) -> StreamingQuery:
+        """Read the streams from now on, if that has not begun; return Spark's query."""
         with self._changing:
             if self._query is None:
                 run = self._open_run
+                if run.batches.failure is not None:
+                    raise run.batches.failure
                 try:
                     self._query = run.begin()
                 except BaseException as error:
                     self.is_open = False
                     run.batches.opened.close()
-                    if isinstance(error, (PySparkException, Py4JError, OSError)):
-                        raise self._failure(error) from None
-                    raise
+                    failed = isinstance(error, (PySparkException, Py4JError, OSError))
+                    run.batches.failure = self._failure(error) if failed else error
+                    raise run.batches.failure from None
                 for tell in self._listeners:
                     self._listen(self._query, tell)
             return self._query
+
+    def _begin_at_last(self, opened: Opened) -> None:
+        """Begin what nobody has used; what fails is told to whoever waits for it."""
+        with self._changing, suppress(Exception):
+            if self.is_open and self._opened is opened:
+                self.begin()
 
     @property
     def begun(self) -> bool:
@@ -211,7 +227,7 @@ class RunningQuery:
     @property
     def query(self) -> StreamingQuery:
         """Spark's query, which begins now if it has not begun."""
-        return self._begin()
+        return self.begin()
 
     @property
     def _open_run(self) -> Opened:

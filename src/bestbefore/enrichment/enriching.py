@@ -88,8 +88,10 @@ def enrich(  # noqa: PLR0913 - all but the first three may be left out
     write = _sink(job, spark, sink=sink, foreach=foreach, table=table)
     answers = Enriched(spark, events, asked.columns, types, storage, write)
     triples = events.triples(stream)
-    engine = Engine(spark)
-    return engine.start(job, streams={"stream": triples}, sink=answers, on_quality=on_quality)
+    streams = {"stream": triples}
+    running = Engine(spark).start(job, streams=streams, sink=answers, on_quality=on_quality)
+    running.begin()
+    return running
 
 
 def _declared(columns: Mapping[str, str] | Sequence[str] | None, asked: Asked) -> dict[str, str]:
