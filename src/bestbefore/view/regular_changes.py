@@ -7,8 +7,7 @@ from bestbefore.arrays import Booleans, Integers, Numbers, Scores, Weights, grow
 # With this probability the period of a unit is another since its last refresh, or a change comes
 # out of turn.
 _REDRAWN, _OUT_OF_TURN = 0.02, 0.02
-# What is believed before any unit was refreshed: so many units of a hundred are regular, which is
-# worth so many units.
+# What is believed before any unit was refreshed: such a share is regular, worth so many units.
 _FIRST_SHARE, _FIRST_UNITS = 0.1, 2.0
 # Units count as regular where all of them together are so many times (e^3) more probable then.
 _CONVINCED = 3.0
