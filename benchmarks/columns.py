@@ -69,10 +69,15 @@ Found = Mapping[Contender, Sequence[Result]]
 
 
 def measure(
-    columns: Sequence[Column], contenders: Sequence[Contender], *, seeds: int = SEEDS
+    columns: Sequence[Column],
+    contenders: Sequence[Contender],
+    *,
+    seeds: int = SEEDS,
+    first_seed: int = 0,
 ) -> list[Found]:
     """What comes of every contender, column by column; every seed has a data set of its own."""
-    runs = [(column, seed) for column in columns for seed in range(seeds)]
+    chosen = range(first_seed, first_seed + seeds)
+    runs = [(column, seed) for column in columns for seed in chosen]
     found: list[dict[Contender, list[Result]]] = [
         {each: [] for each in contenders} for _ in columns
     ]

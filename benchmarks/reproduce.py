@@ -2,7 +2,8 @@
 
 Every figure is a mean over ten generated data sets, with its standard deviation. A second page has
 what comes of a policy that is told nothing, a third how well summaries of a store estimate
-freshness; `python -m benchmarks.reproduce docs market-accuracy.md` writes that one alone.
+freshness; `python -m benchmarks.reproduce docs market-accuracy.md` writes that one alone, and
+`… docs told-nothing.md:calibration` one part of a page, which stays as it is otherwise.
 """
 
 import sys
@@ -54,8 +55,36 @@ def main(folder: Path, names: Collection[str] = ()) -> None:
         "market-accuracy.md": lambda: market_accuracy.page(folder),
     }
     for name in names or pages:
-        (folder / name).write_text("\n".join(pages[name]()))
-        sys.stderr.write(f"wrote {folder / name}\n")
+        page, _, part = name.partition(":")
+        path = folder / page
+        if part:
+            sections = "\n".join(told.PARTS[part]())
+            path.write_text(with_part(path.read_text(), sections))
+        else:
+            path.write_text("\n".join(pages[page]()))
+        sys.stderr.write(f"wrote {name} in {folder}\n")
+
+
+def with_part(page: str, part: str) -> str:
+    """A page with the sections of a part of it instead of those of the same titles.
+
+    >>> print(with_part("# A\\n\\n## B\\n\\n1\\n\\n## C\\n\\n2\\n", "## C\\n\\n3\\n"))
+    # A
+    <BLANKLINE>
+    ## B
+    <BLANKLINE>
+    1
+    <BLANKLINE>
+    ## C
+    <BLANKLINE>
+    3
+    <BLANKLINE>
+    """
+    head, *sections = page.split("\n## ")
+    texts = {text.partition("\n")[0]: text.strip("\n") for text in sections}
+    for text in f"\n{part}".split("\n## ")[1:]:
+        texts[text.partition("\n")[0]] = text.strip("\n")
+    return "\n\n## ".join([head.strip("\n"), *texts.values()]) + "\n"
 
 
 def papers() -> Iterator[str]:

@@ -14,6 +14,7 @@ from benchmarks.columns import (
     LEARNED,
     LIMITED,
     MANY_TO_MANY,
+    SEEDS,
     SHARE_DATA,
     SPARSE,
     TREND_DATA,
@@ -26,6 +27,7 @@ from benchmarks.columns import (
     markdown,
     measure,
 )
+from benchmarks.limits import what_filters_leave, what_learning_costs
 from benchmarks.regimes import regimes
 from bestbefore.arrays import Numbers
 from bestbefore.simulator.result import CALIBRATION, Result, calibration_error
@@ -57,7 +59,7 @@ FILTERS = (
 TTL_MINUTES = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 45, 60, 80, 100, 120, 150)
 # It makes no use of change intervals, so that nothing need be learned.
 TTLS = tuple(Contender(f"TTL(ttl={minutes}m)") for minutes in TTL_MINUTES)
-UNLIMITED, FILTER_SEEDS = 10_000, 5
+UNLIMITED, FILTER_SEEDS, HELD_OUT = 10_000, 5, 100
 
 Values = Mapping[Contender, Numbers]
 """A figure of each contender, with an entry per seed."""
@@ -74,13 +76,8 @@ def page() -> Iterable[str]:
     yield "the trace) and, where changes are periodic, their phases, which foretell every change;"
     yield "here, of units that change at least four times. What each policy is told is said in"
     yield "every table.\n"
-    yield from one_to_one()
-    yield from many_to_many()
-    yield from filters()
-    yield from limited_cache()
-    yield from calibration()
-    yield from regimes()
-    yield from times_to_live()
+    for part in PARTS.values():
+        yield from part()
 
 
 def one_to_one() -> Iterable[str]:
@@ -237,6 +234,58 @@ def _interpolated(spent: Values, figure: Values, wanted: Numbers) -> Numbers:
     figures = np.array([figure[each] for each in longest_first])
     by_seed = zip(wanted, known.T, figures.T, strict=True)
     return np.array([np.interp(*each) for each in by_seed])
+
+
+def held_out() -> Iterable[str]:
+    """The main differences on data sets that had no part in choosing any constant."""
+    yield "## Seeds on which nothing was chosen\n"
+    yield f"What is constant in `EFG` was chosen on the data sets above, of seeds 0 to {SEEDS - 1}."
+    yield f"Here are the main differences on those of seeds {HELD_OUT} to {HELD_OUT + SEEDS - 1}:"
+    yield "`EFG`, told nothing or as much as they, − the best of the papers' policies.\n"
+    papers = [Contender(name) for name in PAPERS]
+    learning = [replace(each, told=LEARNED) for each in papers]
+    lines = []
+    for title, column, _ in ONE_TO_ONE:
+        chosen = [replace(column, title=f"γ = {b}", budget=b) for b in (3, 5, 10)]
+        found = _held_out(chosen, [*papers, *learning, EFG, TOLD_EFG])
+        for told, ours, rivals in (
+            ("nothing − told truth", EFG, papers),
+            ("both nothing", EFG, learning),
+            ("both truth", TOLD_EFG, papers),
+        ):
+            lines.append([title, told, *(_lead(ours, rivals)(of) for of in found)])
+    yield markdown(["data", "told", *(f"γ = {b}" for b in (3, 5, 10))], lines, names=2)
+    paper, blind = Contender("IBM-BGP"), Contender("IBM-BGP", LEARNED)
+    found = _held_out(MANY_TO_MANY, [paper, blind, EFG, TOLD_EFG])
+    lines = [
+        ["both nothing", *(_over(EFG, blind)(of) for of in found)],
+        ["both truth", *(_over(TOLD_EFG, paper)(of) for of in found)],
+    ]
+    yield "M:N joins, periodic changes: `EFG` − `IBM-BGP`.\n"
+    yield markdown(["told", *(column.title for column in MANY_TO_MANY)], lines)
+
+
+def _held_out(chosen: Sequence[Column], contenders: Sequence[Contender]) -> list[Values]:
+    found = measure(chosen, contenders, first_seed=HELD_OUT)
+    return [_values(each, _freshness) for each in found]
+
+
+PARTS: Mapping[str, Callable[[], Iterable[str]]] = {
+    part.__name__: part
+    for part in (
+        one_to_one,
+        what_learning_costs,
+        many_to_many,
+        filters,
+        what_filters_leave,
+        held_out,
+        limited_cache,
+        calibration,
+        regimes,
+        times_to_live,
+    )
+}
+"""The parts of the page, each of which can be written alone."""
 
 
 def _table(

@@ -11,6 +11,8 @@ Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 Texts = NDArray[np.object_]
+Weights = NDArray[np.float32]
+"""A row per unit, a column for each of what may be so."""
 Scores = Numbers
 """What a ranker gives: a number per candidate, the highest are elected."""
 

@@ -16,7 +16,7 @@ from bestbefore.view import ChangeRates, LocalView, UnitDefaults
 from bestbefore.view.local_view import NO_DEFAULTS
 from bestbefore.view.units import COLUMNS, Units
 
-_RATES, _PRIOR, _WATCHED, _ROWS = "rates", "prior", "watched", 65_536
+_RATES, _POPULATION, _WATCHED, _ROWS = "rates", "population", "watched", 65_536
 
 
 def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
@@ -30,15 +30,14 @@ def save_snapshot(view: LocalView, storage: Storage, name: str) -> None:
     columns["key"] = _lists(keys, np.full(len(view), len(view.key)))
     rates = view.units.rates
     if rates is not None:
-        weight = rates.likelihood
-        seen = (weight != 1).any(axis=1)
-        known = weight if seen.all() else weight[seen]
-        columns[_RATES] = _lists(known.ravel(), seen * weight.shape[1])
+        seen = (rates.likelihood != 1).any(axis=1)
+        known = rates.learned(seen)
+        columns[_RATES] = _lists(known.ravel(), seen * known.shape[1])
     units = pa.table(columns)
     named = {"key": "\t".join(view.key), "join_key": "\t".join(view.join_key)}
     named[_WATCHED] = str(view.units.watched)
     if rates is not None:
-        named[_PRIOR] = json.dumps([rates.unfitted, *rates.prior.tolist()])
+        named[_POPULATION] = json.dumps(rates.population)
     units = units.replace_schema_metadata(named)
     storage.write(f"view/{name}/units.parquet", _parquet(units))
     storage.write(f"view/{name}/rows.parquet", _parquet(view.columns(numbers)))
@@ -66,8 +65,8 @@ def load_snapshot(
     if rates is not None:
         rates.extend(len(units))
         _fill(rates, file)
-        if (prior := json.loads(named.get(_PRIOR.encode(), b"null"))) is not None:
-            rates.unfitted, rates.prior = int(prior[0]), np.array(prior[1:])
+        if (kept := json.loads(named.get(_POPULATION.encode(), b"null"))) is not None:
+            rates.restore_population(kept)
     key = named[b"key"].decode().split("\t")
     terms = iter(units["key"].combine_chunks().flatten().to_pylist())
     columns = {name: units[name].to_numpy().copy() for name in COLUMNS}
@@ -94,9 +93,9 @@ def _fill(rates: ChangeRates, file: pq.ParquetFile) -> None:
     first = 0
     for batch in file.iter_batches(_ROWS, columns=[_RATES]):
         (lists,) = batch.columns
-        part = rates.likelihood[first : first + len(lists)]
-        known = pc.list_value_length(lists).to_numpy() > 0
-        part[known] = lists.flatten().to_numpy().reshape(-1, part.shape[1])
+        known = np.flatnonzero(pc.list_value_length(lists).to_numpy())
+        if len(known):
+            rates.restore(first + known, lists.flatten().to_numpy().reshape(len(known), -1))
         first += len(lists)
 
 

@@ -7,10 +7,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bestbefore.arrays import Booleans, Integers, Scores, places
+from bestbefore.arrays import Booleans, Integers, Scores, Weights, places
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.window_units import JoinKeys, WindowUnits
-from bestbefore.view.change_rates import Weights
 from bestbefore.view.units import Units
 
 T = TypeVar("T", bound=np.generic)

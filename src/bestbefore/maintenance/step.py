@@ -182,6 +182,8 @@ def _take_over(view: View, outcome: Outcome) -> int:
         units.rates.observe(seen, units.interval_ms[seen], age_ms, changed[learned], since_ms)
         if not units.rates.stated:
             units.interval_ms[seen] = units.rates.interval_ms(seen)
+    if units.rates is not None and not learned.all():
+        units.rates.regular.lose_track(answered[~learned])
     _note_moves(units, answered, value, came_ms)
     _renew(units, answered, known, t_ms)
     units.refreshed_ms[answered] = came_ms

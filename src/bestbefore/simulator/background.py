@@ -10,7 +10,7 @@ from bestbefore.traces import BackgroundTrace
 
 NO_ROW = -1
 _NEVER_MS = np.int64(2**62)
-# How many equal gaps make a period, and how far integer milliseconds may be off.
+# How many equal gaps make a period, and how far integer milliseconds may be off at least.
 _LEAST_GAPS, _ROUNDING_MS = 3, 2
 
 
@@ -102,20 +102,37 @@ class ChangeTimes:
 def true_change_times(background: Background, end_ms: int) -> ChangeTimes:
     """What the trace says of each unit's changes up to a time.
 
-    Equal gaps are a period, and the first change tells its phase, as planning-ahead assumes to be
-    known. Otherwise the interval is the time watched per change, twice that time where no change
-    was seen, and no time of a change is foretold (`change_ms` is −1).
+    Changes at equal distances, as near as the trace notes times (by the minute, say), have a period
+    and a phase, as planning-ahead assumes to be known. Otherwise the interval is the time watched
+    per change, twice that time where no change was seen, and no time of a change is foretold
+    (`change_ms` is −1).
     """
+    rounding_ms = max(_ROUNDING_MS, int(np.gcd.reduce(background.ts_ms, initial=0)))
     intervals = np.empty(background.units, dtype=np.int64)
     changes = np.full(background.units, -1, dtype=np.int64)
     for unit in range(background.units):
         times = background.ts_ms[background.start[unit] : background.start[unit + 1]]
-        gaps = np.diff(times[1:])
-        if len(gaps) >= _LEAST_GAPS and np.ptp(gaps) <= _ROUNDING_MS:
-            intervals[unit], changes[unit] = max(1, round(float(gaps.mean()))), times[1]
+        period = _period(times[1:], rounding_ms)
+        if period is not None:
+            intervals[unit], changes[unit] = period
         else:
             intervals[unit] = max(1, _mean_interval(times, end_ms))
     return ChangeTimes(intervals, changes)
+
+
+def _period(times: Integers, rounding_ms: int) -> tuple[int, int] | None:
+    """The period and the first time of changes that lie on a line but for rounding."""
+    if len(times) <= _LEAST_GAPS:
+        return None
+    number = np.arange(len(times))
+    period = round(float(np.polyfit(number, times - times[0], 1)[0]))
+    off = times - times[0] - period * number
+    # Where gaps are hardly longer than what times are rounded to, any would be equal.
+    rounding_ms = rounding_ms if period >= 2 * rounding_ms else _ROUNDING_MS
+    # A period is a whole number, too: at the ends half of one is off for each change.
+    if period < 1 or np.ptp(off) > rounding_ms + len(times) // 2:
+        return None
+    return period, int(times[0] + round(float(off.mean())))
 
 
 def _mean_interval(times: Integers, end_ms: int) -> int:

@@ -1,14 +1,12 @@
 """How often units change, learned from the refreshes themselves."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from bestbefore.arrays import Booleans, Integers, Numbers, Scores, grown, moved_up
-
-Weights = NDArray[np.float32]
-"""A row per unit, a column per rate."""
+from bestbefore.arrays import Booleans, Integers, Numbers, Scores, Weights, grown, moved_up
+from bestbefore.view.regular_changes import RegularChanges
 
 _RATES = 16
 # With this probability the rate of a unit is another since its last refresh.
@@ -24,7 +22,7 @@ _NEXT_TO_NEVER = 30.0
 _FITTED_EVERY = 4_096
 _FITS, _SAMPLE = 3, 1_024
 # So many rows stay in the processor's cache.
-_CHUNK = 16_384
+_CHUNK, _REGULAR_CHUNK = 16_384, 2_048
 # However unlikely, no rate is impossible: what is believed and what was seen would exclude each
 # other, and nothing would be left.
 _LEAST = 1e-12
@@ -45,6 +43,9 @@ class ChangeRates:
     rates over the units, fitted to what was seen of them (empirical Bayes). It may have several
     peaks, as where most units hardly ever change. `stated` says that the user states intervals:
     then they take the place of the prior.
+
+    `regular` knows the units whose changes are no Poisson process but come at regular intervals.
+    It has a say as soon as it is sure that there are such units, and where nothing is stated.
     """
 
     def __init__(self, units: int, *, width_ms: int, slide_ms: int, stated: bool = False) -> None:
@@ -59,6 +60,7 @@ class ChangeRates:
         self.prior: Numbers = self._first + _LEAST
         # Refreshes since the prior was fitted: with many units that is not done every time.
         self.unfitted = 0
+        self.regular = RegularChanges(units, 1.0 / self.rate, self._first)
 
     def observe(
         self,
@@ -76,18 +78,23 @@ class ChangeRates:
         What is known of a unit is how much more probable than before each rate has become. Now and
         then its rate is drawn anew, so that this never goes to nothing, and a burst is followed.
         """
-        expected = np.outer(np.maximum(age_ms, 1), self.rate)
+        aged = np.maximum(age_ms, 1).astype(np.float64)
+        expected = np.outer(aged, self.rate)
         # To have stayed is least unlikely at the lowest rate; what counts is how much less so.
         stayed = np.exp(expected[:, :1] - expected)
         said = np.where(changed[:, None], -np.expm1(-expected), stayed)
+        scale = np.where(changed, 0.0, -expected[:, 0])
         if since_ms is not None and (known_when := changed & (since_ms >= 0)).any():
             rest = np.outer(np.maximum(since_ms[known_when], 0), self.rate)
             said[known_when] = self.rate / self.rate[-1] * np.exp(rest[:, :1] - rest)
         before = self._before(interval_ms).astype(np.float64)
         known = self.likelihood[units].astype(np.float64)
-        known /= (known * before).sum(axis=1, keepdims=True)
-        known = ((1 - _REDRAWN) * known + _REDRAWN) * said
-        self.likelihood[units] = known / known.max(axis=1, keepdims=True)
+        whole = (known * before).sum(axis=1, keepdims=True)
+        known = ((1 - _REDRAWN) * known / whole + _REDRAWN) * said
+        most = known.max(axis=1, keepdims=True)
+        self.likelihood[units] = known / most
+        scale += np.log(whole * most)[:, 0]
+        self.regular.observe(units, aged, changed, at_random=scale, since_ms=since_ms)
         self.unfitted += len(units)
         if self.unfitted * _FITTED_EVERY >= len(self.likelihood):
             self._fit()
@@ -104,6 +111,35 @@ class ChangeRates:
             found = weight.sum(axis=0) + _FIRST_UNITS * self._first
             # Rounded, so that it does not depend on the order of the units.
             self.prior = np.round(found / found.sum(), 12) + _LEAST
+        at_random = (likelihood * self.prior).sum(axis=1)
+        for _ in range(_FITS):
+            self.regular.fit(seen, at_random)
+
+    @property
+    def tells_regular(self) -> bool:
+        """Whether there are units that change at regular intervals."""
+        return self.regular.found and not self.stated
+
+    def with_regular(
+        self, units: Integers, at_random: Scores, regular: Callable[[slice], Scores]
+    ) -> Scores:
+        """What is expected of units, whose entries come last, given what is in either case.
+
+        `regular` tells it of a slice of units if they change at regular intervals.
+        """
+        for first in range(0, len(units) if self.tells_regular else 0, _REGULAR_CHUNK):
+            part = slice(first, first + _REGULAR_CHUNK)
+            weight = self.likelihood[units[part]] @ self.prior
+            share = self.regular.regularity(units[part], weight)
+            at_random[..., part] += share * (regular(part) - at_random[..., part])
+        return at_random
+
+    def still_fresh(self, units: Integers, interval_ms: Integers, age_ms: Numbers) -> Scores:
+        """The probability that units did not change since their last refresh, an age ago."""
+        found = self.fresh(units, interval_ms, age_ms)
+        return self.with_regular(
+            units, found, lambda part: self.regular.fresh(units[part], age_ms[part])
+        )
 
     def weights(self, units: Integers, interval_ms: Integers) -> Iterator[tuple[slice, Weights]]:
         """The posterior of units, a slice of them at a time, but for a factor of each unit."""
@@ -124,7 +160,7 @@ class ChangeRates:
         return np.asarray(weight / weight.sum(axis=1, keepdims=True), dtype=np.float32)
 
     def fresh(self, units: Integers, interval_ms: Integers, age_ms: Numbers) -> Scores:
-        """The probability that units did not change within an age each."""
+        """The probability that units do not change within an age each, at any time of theirs."""
         found = np.empty(len(units))
         rate = -self.rate.astype(np.float32)
         for part, weight in self.weights(units, interval_ms):
@@ -153,7 +189,38 @@ class ChangeRates:
         """Make room for more units, of which nothing is known."""
         self.likelihood = grown(self.likelihood, count)
         self.likelihood[len(self.likelihood) - count :] = 1.0
+        self.regular.extend(count)
 
     def move_up(self, kept: Integers, first: int) -> None:
         """Forget the units from `first` on, but for some that move up in their order."""
         self.likelihood = moved_up(self.likelihood, kept, first)
+        self.regular.move_up(kept, first)
+
+    def learned(self, units: Integers | Booleans) -> Weights:
+        """All that is known of units, a row each, to be kept."""
+        parts = (self.likelihood, self.regular.likelihood, self.regular.track)
+        return np.hstack([part[units] for part in parts])
+
+    def restore(self, units: Integers, learned: Weights) -> None:
+        """Know of units again what was kept."""
+        parts = (self.likelihood, self.regular.likelihood, self.regular.track)
+        ends = np.cumsum([part.shape[1] for part in parts])
+        for part, columns in zip(parts, np.split(learned, ends[:-1], axis=1), strict=True):
+            part[units] = columns
+
+    @property
+    def population(self) -> Mapping[str, Any]:
+        """All that is known of the units together, to be kept."""
+        return {
+            "unfitted": self.unfitted,
+            "rates": self.prior.tolist(),
+            "periods": self.regular.prior.tolist(),
+            "share": self.regular.share,
+            "found": self.regular.found,
+        }
+
+    def restore_population(self, kept: Mapping[str, Any]) -> None:
+        """Know of the units together again what was kept."""
+        self.unfitted, self.prior = kept["unfitted"], np.array(kept["rates"])
+        self.regular.prior = np.array(kept["periods"])
+        self.regular.share, self.regular.found = kept["share"], kept["found"]

@@ -87,8 +87,11 @@ class Units:
         That of a unit whose rate λ is known is e^(−λ · age); where it is learned, the mean over
         all that it may be.
         """
-        age_ms = np.maximum(t_ms - self.refreshed_ms[units], 0)
-        probability = self.unchanged(units, age_ms.astype(np.float64))
+        age_ms = np.maximum(t_ms - self.refreshed_ms[units], 0).astype(np.float64)
+        if self.rates is None:
+            probability = self.unchanged(units, age_ms)
+        else:
+            probability = self.rates.still_fresh(units, self.interval_ms[units], age_ms)
         if self.periodic.any():
             certain = np.where(self.best_before_ms[units] > t_ms, 1.0, 0.0)
             probability = np.where(self.periodic[units], certain, probability)

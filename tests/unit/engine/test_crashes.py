@@ -14,7 +14,9 @@ def state_of(rig):
     names = [name for name in COLUMNS if name not in {"row_start", "noted"}]
     columns = {name: np.nan_to_num(getattr(rig.view.units, name)).tolist() for name in names}
     rows = [sorted(rig.view.rows_of(number)) for number in range(len(rig.view))]
-    learned = None if rig.view.units.rates is None else rig.view.units.rates.likelihood.tolist()
+    rates, learned = rig.view.units.rates, None
+    if rates is not None:
+        learned = rates.learned(np.arange(len(rig.view))).tolist(), rates.population
     watched = rig.view.units.watched
     return rig.view.keys, columns, rows, rig.state.view("bkg").saved, learned, watched
 

@@ -86,6 +86,30 @@ def test_where_rates_are_learned_it_is_the_mean_over_all_that_they_may_be():
     assert found == pytest.approx(expected, rel=1e-3, abs=1e-4)
 
 
+def test_of_units_with_regular_changes_what_is_due_comes_before_what_has_just_changed():
+    """Fifty units change every 20 s; all were last refreshed 6 s ago, when half had changed."""
+    units, everyone = some_units(50), np.arange(50)
+    units.refreshed_ms[:] = 54_000
+    units.set_needed(everyone, np.full(50, 30.0))
+    rates = units.rates = ChangeRates(50, width_ms=4_000, slide_ms=1_000)
+    first, last = np.where(everyone < 25, 1, 17) * 1_000, 0
+    for now in range(6_000, 600_001, 6_000):
+        changed = (now - first) // 20_000 > (last - first) // 20_000
+        rates.observe(everyone, units.interval_ms, np.full(50, now - last), changed)
+        last = now
+    assert rates.tells_regular
+    just_changed = changed
+    assert 0 < np.count_nonzero(just_changed) < 50
+    due = (600_000 + 6_000 - first) // 20_000 > (600_000 - first) // 20_000
+    assert (due & ~just_changed).any()
+    candidates = candidates_of(units)
+    found = EFG.score(candidates, MOMENT)
+    assert found[due].min() > 1.2 * found[just_changed].max()
+    rates.regular.found = False
+    at_random = EFG.score(candidates, MOMENT)
+    assert at_random[due].min() < 1.2 * at_random[just_changed].max()
+
+
 def test_known_times_of_change_make_it_what_wbm_ranks_by_and_what_comes_later():
     units = some_units(20)
     units.periodic[:] = True

@@ -105,3 +105,19 @@ def test_the_interval_of_a_trace(times, interval, change):
     truth = true_change_times(made, 100)
     assert truth.interval_ms.tolist() == [interval]
     assert truth.change_ms.tolist() == [change]
+
+
+def test_a_period_is_found_in_times_that_are_noted_by_the_minute():
+    """Every 8 min 20 s, each noted at the first full minute after it; and as often, at random."""
+    minute, period = 60_000, 500_000
+    exact = 130_000 + period * np.arange(15)
+    noted = -(-exact // minute) * minute
+    drawn = np.sort(np.random.default_rng(0).choice(np.arange(2, 130), 15, replace=False)) * minute
+    rows = [(0, "a", "0"), (0, "b", "0")]
+    rows += [(int(ts), "a", str(n + 1)) for n, ts in enumerate(noted)]
+    rows += [(int(ts), "b", str(n + 1)) for n, ts in enumerate(drawn)]
+    truth = true_change_times(background(sorted(rows), keys="ab"), 8_000_000)
+    assert truth.interval_ms[0] == pytest.approx(period, rel=0.01)
+    foretold = truth.change_ms[0] + truth.interval_ms[0] * np.arange(15)
+    assert np.abs(foretold - noted).max() < minute
+    assert truth.change_ms[1] == -1

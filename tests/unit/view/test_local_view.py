@@ -350,8 +350,9 @@ def test_learned_rates_move_with_their_units_and_survive_a_snapshot(tmp_path):
     empty = ChangeRates(0, width_ms=10_000, slide_ms=5_000)
     again = load_snapshot(storage, "s", rates=empty)
     again.learn([(B,)])
-    assert again.units.rates.likelihood[:2].tolist() == view.units.rates.likelihood.tolist()
-    assert again.units.rates.prior.tolist() == view.units.rates.prior.tolist()
+    kept, before = again.units.rates, view.units.rates
+    assert kept.learned(np.arange(2)).tolist() == before.learned(np.arange(2)).tolist()
+    assert kept.population == before.population
     # Of a new unit it is known by now what the others are like.
     assert again.units.interval_ms.tolist() == [
         slow,

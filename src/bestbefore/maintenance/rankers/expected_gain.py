@@ -18,7 +18,7 @@ from bestbefore.maintenance.rankers.gain_by_key import elect_keys
 from bestbefore.maintenance.rankers.membership import Membership
 from bestbefore.maintenance.rankers.ranker import elect_highest, rankers
 from bestbefore.maintenance.rankers.window_based import fresh_for
-from bestbefore.view.change_rates import ONES
+from bestbefore.view.change_rates import ONES, ChangeRates
 
 # What is wrong with less than this probability is only looked at for a share of the budget.
 _WORTH_A_LOOK, _EXPLORED = 0.01, 0.1
@@ -107,7 +107,8 @@ def _gain_of_rows(
     """The gain where a row is wrong as soon as its unit has changed: d(a) = 1 − e^(−λa).
 
     Then Σ_{k<n} e^(−λk) is (1 − e^(−λn)) / (1 − e^(−λ)). Of rates that are learned the means over
-    all that they may be take the place of e^(−λn) and of these sums.
+    all that they may be take the place of e^(−λn) and of these sums; and over changes at random and
+    at regular intervals, where there are such.
     """
     # In quarters of an evaluation, so that there are few lengths.
     lasting = np.floor(4.0 * np.minimum(expected.lasting, expected.age)) / 4.0
@@ -117,8 +118,9 @@ def _gain_of_rows(
         fresh = np.exp(-rate * expected.age)
         whole, present = (1.0 - fresh) * scale, -np.expm1(-rate * lasting) * scale
     else:
-        per_slide = candidates.units.rates.rate * moment.slide_ms
-        fresh, whole, present = _learned_sums(candidates, per_slide, expected.age, lasting)
+        fresh, whole, present = _learned_sums(
+            candidates, candidates.units.rates, moment.slide_ms, expected.age, lasting
+        )
     fresh = np.where(candidates.held, fresh, 0.0)
     now = present - lasting * fresh
     then = whole - present - (expected.age - lasting) * fresh
@@ -126,10 +128,10 @@ def _gain_of_rows(
 
 
 def _learned_sums(
-    candidates: CandidateSet, rate: Scores, age: Scores, lasting: Scores
-) -> tuple[Scores, Scores, Scores]:
+    candidates: CandidateSet, rates: ChangeRates, slide_ms: int, age: Scores, lasting: Scores
+) -> Scores:
     """E[e^(−λK)], and the expected sums of e^(−λk) up to K and up to as long as rows last."""
-    per_slide = -rate.astype(np.float32)
+    per_slide = -(rates.rate * slide_ms).astype(np.float32)
     scale = (-1.0 / np.expm1(per_slide)).astype(np.float32)
     both = np.stack([np.ones_like(scale), scale], axis=1)
     which = (4.0 * lasting).astype(np.int64)
@@ -147,8 +149,12 @@ def _learned_sums(
         else:
             found[2, part] = np.einsum("ur,ur->u", weight, sums.T[which[part]])
         whole[part] = weight @ ONES
-    found /= whole
-    return found[0], found[1], found[2]
+    unit = candidates.unit
+    return rates.with_regular(
+        unit,
+        found / whole,
+        lambda part: rates.regular.sums(unit[part], age[part], lasting[part], slide_ms),
+    )
 
 
 def _gain_of_periodic(candidates: CandidateSet, moment: Moment, expected: Outlook) -> Scores:
