@@ -19,7 +19,8 @@ from pyspark.sql import DataFrame
 
 from bestbefore.arrays import Booleans, Integers, Numbers
 from bestbefore.market.axes import Axes, locate
-from bestbefore.market.boxes import Boxes, predicate_names
+from bestbefore.market.boxes import Boxes
+from bestbefore.market.counted_store import CountedStore
 from bestbefore.market.summary import Summary, summaries
 from bestbefore.parameters import check_at_least
 from bestbefore.spark.columns import FRESH
@@ -244,10 +245,10 @@ class QTreeBuilder:
         check_at_least(2, fmax=self.fmax)
         check_at_least(0, terms=self.terms)
 
-    def build(self, store: DataFrame) -> Boxes:
+    def build(self, store: CountedStore) -> Boxes:
         """The summary of a store."""
         axes, located = locate(store, "freshness", self.terms)
-        return self.of(located, axes, predicate_names(store))
+        return self.of(located, axes, store.predicates.names)
 
     def of(self, located: DataFrame, axes: Axes, names: tuple[str, ...]) -> Boxes:
         """The buckets of triples as coordinates."""
