@@ -16,6 +16,7 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import expr
 
 from bestbefore.arrays import Booleans, Integers, Numbers
 from bestbefore.market.axes import Axes, locate
@@ -255,17 +256,17 @@ class QTreeBuilder:
         bmax, fmax = self.bmax, self.fmax
 
         def grow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            tree, rng = QTree(bmax, fmax), np.random.default_rng(0)
+            tree = QTree(bmax, fmax)
             for batch in batches:
-                # In no order: then buckets soon enclose most of what comes.
-                order = rng.permutation(batch.num_rows)
-                columns = [batch.column(name).to_numpy()[order] for name in (*"spo", FRESH)]
+                columns = [batch.column(name).to_numpy() for name in (*"spo", FRESH)]
                 points = np.stack(columns[:3], axis=1)
-                tree.insert_all(points, points, np.ones(len(order)), columns[3])
+                tree.insert_all(points, points, np.ones(len(points)), columns[3])
             yield from tree.table().to_batches()
 
         parts = located.sparkSession.sparkContext.defaultParallelism
-        grown = located.repartition(parts).mapInArrow(grow, _ROWS).toArrow()
+        # In no order: then buckets soon enclose most of what comes.
+        mixed = located.repartition(parts).sortWithinPartitions(expr("xxhash64(s, p, o)"))
+        grown = mixed.mapInArrow(grow, _ROWS).toArrow()
         tree = QTree(bmax, fmax)
         low, high = (
             np.stack([grown[name].to_numpy() for name in ends], axis=1) for ends in (_LOW, _HIGH)
