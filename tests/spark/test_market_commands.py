@@ -96,6 +96,9 @@ def test_the_cheapest_plan(spark, bestbefore):
     plan = ("plan", *STORE, "--summary", "SPM", "--format", "json")
     code, out, _ = bestbefore(*plan, "--freshness", "0.6")
     assert code == 0
+    bestbefore("estimate", *STORE, "--summary", "SPM", "--save", "spm")
+    plan = ("plan", "--load", "spm", "--query", "q.rq", "--format", "json")
+    assert bestbefore(*plan, "--freshness", "0.6")[1] == out
     assert json.loads(out) == {
         "views": [f"{E}price"],
         "cost": 10.0,
@@ -106,6 +109,9 @@ def test_the_cheapest_plan(spark, bestbefore):
     assert json.loads(bestbefore(*plan, "--freshness", "0.2")[1])["views"] == []
     everything = json.loads(bestbefore(*plan, "--freshness", "1")[1])
     assert (len(everything["views"]), everything["cost"], everything["after"]) == (3, 30.0, 1.0)
+    people = ("plan", "--load", "spm", "--query", "q.rq", "--summary", "spm", "--freshness", "0.6")
+    out = bestbefore(*people)[1]
+    assert out.splitlines()[:2] == [f"views   {E}price", "cost    10.0"]
 
 
 def test_views_and_costs_of_the_user_s_own(spark, bestbefore):
@@ -122,11 +128,6 @@ def test_views_and_costs_of_the_user_s_own(spark, bestbefore):
     assert "no set of these 1 views gives a freshness of 0.6" in err
 
 
-def test_a_plan_for_people(spark, bestbefore):
-    out = bestbefore("plan", *STORE, "--summary", "spm", "--freshness", "0.6")[1]
-    assert out.splitlines()[:2] == [f"views   {E}price", "cost    10.0"]
-
-
 def test_a_summary_that_cannot_answer_says_so(spark, bestbefore):
     chain = f"SELECT * WHERE {{ ?o <{E}vendor> ?v . ?v <{E}days> ?d }}"
     names = ("--summary", "CS,SPM", "--save", "both")
@@ -137,6 +138,15 @@ def test_a_summary_that_cannot_answer_says_so(spark, bestbefore):
     load = ("--load", "both", "--query", "q.rq", "--summary", "CS")
     code, out, err = bestbefore("estimate", *load, query=chain)
     assert (code, out) == (2, "")
+    once = f"SELECT DISTINCT ?v WHERE {{ ?o <{E}vendor> ?v }}"
+    for command in (("estimate", *load), ("plan", *load, "--freshness", "0.5")):
+        code, out, err = bestbefore(*command, query=once)
+        assert (code, out) == (2, "")
+        assert "DISTINCT counts rows once that differ in ?o alone" in err
+    truth = ("--summary", "SPM", "--truth", "--format", "json")
+    spm, true = json.loads(bestbefore("estimate", *STORE, *truth, query=once)[1])
+    assert (spm["total"], true["total"]) == (None, 2)
+    assert bestbefore("estimate", *load, query=once.replace("?v", "*", 1))[0] == 0
 
 
 def test_a_broken_line_and_stale_triples_that_are_not_there(spark, bestbefore):
