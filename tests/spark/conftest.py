@@ -141,9 +141,15 @@ def bench(spark, tmp_path):
 
 
 @pytest.fixture(scope="session")
-def summarised(spark):
-    """Every summary of the market's store, by its name."""
+def market(spark):
+    """The market's store, and every summary of it by its name."""
     return built(tune(session_like(spark), rows=len(ROWS)))
+
+
+@pytest.fixture
+def summarised(market):
+    """Every summary of the market's store, by its name."""
+    return market[1]
 
 
 @pytest.fixture

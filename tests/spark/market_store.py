@@ -1,4 +1,4 @@
-"""The store of the market's tests: the thesis' books and movies, and triples drawn at random."""
+"""The store of the market's tests: the thesis' books and movies, cars, and random triples."""
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from bestbefore.market import (
     resolve_summaries,
 )
 
+RDF_TYPE = "<http://www.w3.org/1999/02/22-rdf-syntax-ns#type>"
 COLUMNS = "s STRING, p STRING, o STRING, fresh DOUBLE"
 NAMES = (
     f"{default_names()},histogram(buckets=40),histogram(buckets=3,terms=5),"
@@ -46,12 +47,18 @@ def drawn(seed):
     ]
 
 
-ROWS = [*BOOKS, *drawn(0)]
+# Six cars whose place is stale, and a house.
+PLACES = [
+    (iri(f"{kind}{n}"), predicate, o, float(kind == "House" or predicate == RDF_TYPE))
+    for kind, number in (("Car", 6), ("House", 1))
+    for n in range(number)
+    for predicate, o in ((iri("at"), f'"{kind} {n}"'), (RDF_TYPE, iri(kind)))
+]
+HALVES = [(iri("half"), iri("p"), '"1"', 0.5), (iri("half"), iri("q"), '"2"', 0.4)]
+ROWS = [*BOOKS, *PLACES, *HALVES, *drawn(0)]
 
 
 def built(session):
-    """Every summary of the store."""
+    """The store, and every summary of it."""
     store = flagged(session.createDataFrame(ROWS, COLUMNS))
-    found = build_summaries(store, resolve_summaries(NAMES))
-    store.unpersist()
-    return found
+    return store, build_summaries(store, resolve_summaries(NAMES))

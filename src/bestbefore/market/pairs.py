@@ -198,6 +198,8 @@ class Pairs:
             (Entries(*own.pairs()), Entries(*own.bound())) for own in sums
         )
         beside_was, beside_now = (Entries(*own.beside(self.bound.key)) for own in sums)
+        for own in sums:
+            own.rows.unpersist()
         return replace(
             self,
             counts=updated_counts(self.counts, before, after),
