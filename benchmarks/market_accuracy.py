@@ -156,7 +156,7 @@ def page(folder: Path) -> Iterator[str]:
     yield from _table_by_query(stores, parts)
     yield "## At equal size\n"
     yield "Each of the thesis' summaries, and the largest of `pairs` that is no larger, with their"
-    yield "means over stores; and in how many stores the latter is no worse:\n"
+    yield "means over stores; and in how many stores the latter is no worse, to four digits:\n"
     yield from _table_by_size(stores)
     yield "## Where triples of one subject tend to be stale together\n"
     yield f"Seed {SEEDS[0]} with `--set dependence={TOGETHER}`:\n"
@@ -201,7 +201,7 @@ def _table_by_size(stores: Sequence[Findings]) -> Iterator[str]:
             f"{_named(points[one])} | {_shown(sizes[one])} | {wrong[one].mean():.4f}"
             for one in (place, best)
         )
-        good = int((wrong[best] <= wrong[place]).sum())
+        good = int((np.round(wrong[best], 4) <= np.round(wrong[place], 4)).sum())
         yield f"| {' | '.join(cells)} | {good} of {len(stores)} |"
     yield ""
 
