@@ -96,17 +96,18 @@ class QTree:
 
     def insert(self, new: Node) -> None:
         """Insert a bucket: it is counted in one that encloses it, or becomes one of its own."""
-        node = self.root
-        while True:
-            children = node.children or []
-            inner = next((one for one in children if one.encloses(new)), None)
-            if inner is None:
-                break
+        node, unseen = self.root, [self.root]
+        # Boxes of nodes overlap, so that the bucket may be below any of those that enclose it.
+        while unseen:
+            inner = unseen.pop()
             if inner.children is None:
                 inner.total += new.total
                 inner.fresh += new.fresh
                 return
-            node = inner
+            below = [one for one in inner.children if one.encloses(new)]
+            if inner is node:
+                node = next((one for one in below if one.children is not None), node)
+            unseen += below
         self._adopt(node, new)
         self.buckets[id(new)] = new
         self._propose(new)
