@@ -146,7 +146,7 @@ def market(spark):
     return built(tune(session_like(spark), rows=len(ROWS)))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def summarised(market):
     """Every summary of the market's store, by its name."""
     return market[1]
