@@ -18,6 +18,7 @@ from bestbefore.generators import ShopStore
 from bestbefore.generators.stores import DATA, STALE, write_store
 from bestbefore.market import (
     Shape,
+    build_summaries,
     estimate,
     pack_summary,
     read_shape,
@@ -61,6 +62,9 @@ def _measure(products: int, folder: Path, console: Console) -> None:
         table.add_row(
             name, f"{seconds:.1f}", f"{size:,}", f"{each * 1e3:.2f}", f"{running / each:,.0f}"
         )
+    begun = time.perf_counter()
+    build_summaries(store, resolve_summaries(NAMES))
+    table.add_row("all at once", f"{time.perf_counter() - begun:.1f}")
     console.print(table)
     spark.catalog.clearCache()
 
@@ -69,7 +73,7 @@ def _built(store: DataFrame, shapes: Sequence[Shape]) -> list[tuple[str, float, 
     found = []
     for one in resolve_summaries(NAMES):
         begun = time.perf_counter()
-        summary = one.builder.build(store)
+        ((_, summary),) = build_summaries(store, [one]).items()
         seconds = time.perf_counter() - begun
         each = _typical(shapes, lambda shape, own=summary: estimate(own, shape.stars))
         found.append((one.name, seconds, len(pack_summary(summary)), each))

@@ -13,8 +13,8 @@ from bestbefore.market import (
     read_shape,
 )
 from bestbefore.market.axes import listed_axis
+from bestbefore.market.predicate_counts import PredicateCounts
 from bestbefore.market.shapes import Part
-from bestbefore.market.spm import PredicateCounts
 
 PREFIX = "PREFIX : <http://example.org/>\n"
 

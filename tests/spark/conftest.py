@@ -11,7 +11,10 @@ from bestbefore.engine import Engine
 from bestbefore.job import read_job
 from bestbefore.job.streams import read_streams
 from bestbefore.service import Fetched, Loaded
+from bestbefore.spark.session import session_like, tune
 from tests.laboratory import loaded
+
+from .market_store import ROWS, built
 
 PREFIX = "PREFIX : <http://example.org/>\n"
 EX = "http://example.org/"
@@ -143,6 +146,18 @@ class Bench:
 @pytest.fixture
 def bench(spark, tmp_path):
     return Bench(spark, tmp_path)
+
+
+@pytest.fixture(scope="session")
+def market(spark):
+    """The market's store, and every summary of it by its name."""
+    return built(tune(session_like(spark), rows=len(ROWS)))
+
+
+@pytest.fixture(scope="session")
+def summarised(market):
+    """Every summary of the market's store, by its name."""
+    return market[1]
 
 
 @pytest.fixture

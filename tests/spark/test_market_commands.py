@@ -1,7 +1,10 @@
 """`bestbefore estimate` and `bestbefore plan`, in a session that is there already."""
 
+import io
 import json
+import shutil
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 
 import pytest
 
@@ -31,32 +34,53 @@ STALE = [
 QUERY = f"SELECT * WHERE {{ ?o <{E}price> ?p ; <{E}vendor> ?v ; <{E}days> ?d }}"
 
 
-@pytest.fixture
-def bestbefore(tmp_path, monkeypatch, capsys):
-    """Run a command in a folder that holds a store and a query; return code, stdout and stderr."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "data.nt").write_text(lines(SHOP))
-    (tmp_path / "stale.nt").write_text(lines(STALE))
-    (tmp_path / "q.rq").write_text(QUERY)
+def folder_with_shop(folder):
+    """A folder that holds a store and a query."""
+    (folder / "data.nt").write_text(lines(SHOP))
+    (folder / "stale.nt").write_text(lines(STALE))
+    (folder / "q.rq").write_text(QUERY)
+    return folder
 
-    def run(*arguments, query=QUERY):
-        (tmp_path / "q.rq").write_text(query)
-        monkeypatch.setattr(sys, "argv", ["bestbefore", *arguments])
+
+def run(folder, arguments):
+    """Run a command in a folder; return code, stdout and stderr."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder)
+        patch.setattr(sys, "argv", ["bestbefore", *arguments])
         code = guarded(app)
-        out, err = capsys.readouterr()
-        return code, out, err
+    return code, out.getvalue(), err.getvalue()
 
-    run.folder = tmp_path
-    return run
+
+@pytest.fixture(scope="module")
+def estimated(spark, tmp_path_factory):
+    """What the command says of every summary and of the truth, and the folder where it saved."""
+    folder = folder_with_shop(tmp_path_factory.mktemp("shop"))
+    options = ("--truth", "--save", "shop.summaries", "--format", "json")
+    found = run(folder, ["estimate", *STORE, *options])
+    (folder / "data.nt").unlink()
+    return folder, *found
+
+
+@pytest.fixture
+def bestbefore(tmp_path, estimated):
+    """Run a command in a folder that holds a store, its summaries and a query."""
+    shutil.copy(estimated[0] / "shop.summaries", folder_with_shop(tmp_path))
+
+    def command(*arguments, query=QUERY):
+        (tmp_path / "q.rq").write_text(query)
+        return run(tmp_path, arguments)
+
+    command.folder = tmp_path
+    return command
 
 
 STORE = ("data.nt", "--stale", "stale.nt", "--query", "q.rq")
+LOADED = ("--load", "shop.summaries", "--query", "q.rq")
 
 
-def test_every_summary_and_the_truth_and_then_without_the_data(spark, bestbefore):
-    code, out, err = bestbefore(
-        "estimate", *STORE, "--truth", "--save", "shop.summaries", "--format", "json"
-    )
+def test_every_summary_and_the_truth_and_then_without_the_data(estimated, bestbefore):
+    _, code, out, err = estimated
     assert (code, "wrote shop.summaries\n" in err) == (0, True)
     rows = json.loads(out)
     assert all(list(row) == KEYS for row in rows)
@@ -68,7 +92,7 @@ def test_every_summary_and_the_truth_and_then_without_the_data(spark, bestbefore
     assert by_name["histogram"]["freshness"] == pytest.approx(0.3)
     assert all(row["bytes"] > 0 for row in rows[:-1])
     (bestbefore.folder / "data.nt").unlink()
-    load = ("--load", "shop.summaries", "--query", "q.rq", "--format", "json")
+    load = (*LOADED, "--format", "json")
     assert json.loads(bestbefore("estimate", *load)[1]) == rows[:-1]
     (one,) = json.loads(bestbefore("estimate", *load, "--summary", "cs")[1])
     assert one in rows
@@ -83,7 +107,7 @@ def test_every_summary_and_the_truth_and_then_without_the_data(spark, bestbefore
     assert (found["views"], found["cost"], found["after"]) == ([], 0, 1)
 
 
-def test_a_table_for_people_and_names_in_any_case(spark, bestbefore):
+def test_a_table_for_people_and_names_in_any_case(bestbefore):
     code, out, _ = bestbefore("estimate", *STORE, "--summary", "spm, qtree(bmax=5)")
     assert code == 0
     head, *rows = [line.split() for line in out.splitlines()]
@@ -92,10 +116,12 @@ def test_a_table_for_people_and_names_in_any_case(spark, bestbefore):
     assert rows[0][2:] == ["10.0", "2.5", "0.2520"]
 
 
-def test_the_cheapest_plan(spark, bestbefore):
+def test_the_cheapest_plan(bestbefore):
     plan = ("plan", *STORE, "--summary", "SPM", "--format", "json")
     code, out, _ = bestbefore(*plan, "--freshness", "0.6")
     assert code == 0
+    plan = ("plan", *LOADED, "--summary", "SPM", "--format", "json")
+    assert bestbefore(*plan, "--freshness", "0.6")[1] == out
     assert json.loads(out) == {
         "views": [f"{E}price"],
         "cost": 10.0,
@@ -106,14 +132,16 @@ def test_the_cheapest_plan(spark, bestbefore):
     assert json.loads(bestbefore(*plan, "--freshness", "0.2")[1])["views"] == []
     everything = json.loads(bestbefore(*plan, "--freshness", "1")[1])
     assert (len(everything["views"]), everything["cost"], everything["after"]) == (3, 30.0, 1.0)
+    out = bestbefore("plan", *LOADED, "--summary", "spm", "--freshness", "0.6")[1]
+    assert out.splitlines()[:2] == [f"views   {E}price", "cost    10.0"]
 
 
-def test_views_and_costs_of_the_user_s_own(spark, bestbefore):
+def test_views_and_costs_of_the_user_s_own(bestbefore):
     (bestbefore.folder / "views.toml").write_text(
         f'[prices]\npattern = "?o <{E}price> ?p"\ncost = 100\n'
         f'[vendors]\npattern = "?o <{E}vendor> ?v"\n[everything]\npattern = "?s ?p ?o"\n'
     )
-    plan = ("plan", *STORE, "--views", "views.toml", "--freshness", "0.6", "--format", "json")
+    plan = ("plan", *LOADED, "--views", "views.toml", "--freshness", "0.6", "--format", "json")
     found = json.loads(bestbefore(*plan)[1])
     assert (found["views"], found["cost"], found["after"]) == (["everything"], 30.0, 1.0)
     (bestbefore.folder / "views.toml").write_text(f'[vendors]\npattern = "?o <{E}vendor> ?v"\n')
@@ -122,24 +150,28 @@ def test_views_and_costs_of_the_user_s_own(spark, bestbefore):
     assert "no set of these 1 views gives a freshness of 0.6" in err
 
 
-def test_a_plan_for_people(spark, bestbefore):
-    out = bestbefore("plan", *STORE, "--summary", "spm", "--freshness", "0.6")[1]
-    assert out.splitlines()[:2] == [f"views   {E}price", "cost    10.0"]
-
-
-def test_a_summary_that_cannot_answer_says_so(spark, bestbefore):
+def test_a_summary_that_cannot_answer_says_so(bestbefore):
     chain = f"SELECT * WHERE {{ ?o <{E}vendor> ?v . ?v <{E}days> ?d }}"
-    names = ("--summary", "CS,SPM", "--save", "both")
-    code, out, err = bestbefore("estimate", *STORE, *names, "--format", "json", query=chain)
+    names = ("--summary", "CS,SPM", "--format", "json")
+    code, out, err = bestbefore("estimate", *LOADED, *names, query=chain)
     assert code == 0
     assert "note: CS: characteristic sets answer joins on one subject only" in err
     assert json.loads(out)[0]["freshness"] is None
-    load = ("--load", "both", "--query", "q.rq", "--summary", "CS")
+    load = (*LOADED, "--summary", "CS")
     code, out, err = bestbefore("estimate", *load, query=chain)
     assert (code, out) == (2, "")
+    once = f"SELECT DISTINCT ?v WHERE {{ ?o <{E}vendor> ?v }}"
+    for command in (("estimate", *load), ("plan", *load, "--freshness", "0.5")):
+        code, out, err = bestbefore(*command, query=once)
+        assert (code, out) == (2, "")
+        assert "DISTINCT counts rows once that differ in ?o alone" in err
+    truth = ("--summary", "SPM", "--truth", "--format", "json")
+    spm, true = json.loads(bestbefore("estimate", *STORE, *truth, query=once)[1])
+    assert (spm["total"], true["total"]) == (None, 2)
+    assert bestbefore("estimate", *load, query=once.replace("?v", "*", 1))[0] == 0
 
 
-def test_a_broken_line_and_stale_triples_that_are_not_there(spark, bestbefore):
+def test_a_broken_line_and_stale_triples_that_are_not_there(bestbefore):
     (bestbefore.folder / "stale.nt").write_text(lines([("x", "y", '"z"')]))
     assert (
         "stale.nt: not in the data, and counted for nothing: 1 of its triples"

@@ -6,40 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bestbefore.market import (
-    build_summaries,
-    default_names,
     estimate,
-    flagged,
     make_plan,
     pattern_estimate,
-    resolve_summaries,
     stars_of,
 )
 from bestbefore.market.planning import View
 from bestbefore.market.shapes import Part, Shape
 from bestbefore.query.algebra import BGP
-from bestbefore.spark.session import session_like, tune
 
-NAMES = f"{default_names()},QTree(bmax=7),histogram(buckets=3,terms=5),pairs(surprises=3,pairs=2)"
 SLACK = 1e-9
-
-
-def triples(seed):
-    """Some subjects with several objects of one predicate, which are subjects too."""
-    rng = np.random.default_rng(seed)
-    drawn = {(int(s), int(p), int(o)) for s, p, o in rng.integers(0, (25, 6, 9), (150, 3))}
-    share = rng.random(6)
-    return [
-        (f"<s:{s}>", f"<p:{p}>", f"<s:{o}>", float(rng.random() < share[p]))
-        for s, p, o in sorted(drawn)
-    ]
-
-
-@pytest.fixture(scope="module")
-def found(spark):
-    session = tune(session_like(spark), rows=150)
-    rows = session.createDataFrame(triples(0), "s STRING, p STRING, o STRING, fresh DOUBLE")
-    return build_summaries(flagged(rows), resolve_summaries(NAMES))
 
 
 terms = st.integers(0, 8).map("<s:{}>".format)
@@ -63,19 +39,19 @@ queries = st.lists(part, min_size=1, max_size=4).map(one_subject).map(dict.fromk
 
 
 @given(queries)
-def test_no_more_is_fresh_than_there_is(found, parts):
-    for name, summary in found.items():
+def test_no_more_is_fresh_than_there_is(summarised, parts):
+    for name, summary in summarised.items():
         one = estimate(summary, stars_of(parts))
         assert 0 <= one.fresh <= one.total * (1 + SLACK), name
         assert np.isfinite([one.total, one.fresh, one.freshness]).all(), name
 
 
 @given(queries, st.data())
-def test_refreshing_never_lowers_the_estimated_freshness(found, parts, data):
+def test_refreshing_never_lowers_the_estimated_freshness(summarised, parts, data):
     shares = st.lists(st.floats(0, 1), min_size=len(parts), max_size=len(parts))
     less, more = data.draw(shares), data.draw(shares)
     more = [max(pair) for pair in zip(less, more, strict=True)]
-    for name, summary in found.items():
+    for name, summary in summarised.items():
         before, after, whole = (
             estimate(summary, stars_of(parts), share) for share in (less, more, [1.0] * len(parts))
         )
@@ -85,11 +61,11 @@ def test_refreshing_never_lowers_the_estimated_freshness(found, parts, data):
 
 
 @given(queries, st.floats(0.01, 1), st.lists(st.floats(0, 100), min_size=6, max_size=6))
-def test_a_plan_is_fresh_enough_and_no_dearer_than_need_be(found, parts, wanted, costs):
+def test_a_plan_is_fresh_enough_and_no_dearer_than_need_be(summarised, parts, wanted, costs):
     views = [View(f"p:{n}", Part("?s", f"<p:{n}>", "?o"), cost) for n, cost in enumerate(costs)]
     asked = shape_of(parts)
     for name in ("SPM", "CS", "histogram", "pairs"):
-        summary = found[name]
+        summary = summarised[name]
         best = make_plan(summary, asked, views, wanted, search="exhaustive")
         quick = make_plan(summary, asked, views, wanted, search="greedy")
         everything = sum(view.cost for view in views)
@@ -99,23 +75,23 @@ def test_a_plan_is_fresh_enough_and_no_dearer_than_need_be(found, parts, wanted,
         assert best.before == quick.before <= best.after + SLACK, name
 
 
-def test_many_views_are_searched_greedily(found):
+def test_many_views_are_searched_greedily(summarised):
     parts = [Part("?x", f"<p:{n}>", f"?o{n}") for n in range(3)]
     views = [
         View(f"{p} {o}", Part("?s", f"<p:{p}>", f"<s:{o}>"), 1.0)
         for p in range(3)
         for o in range(9)
     ]
-    before = estimate(found["SPM"], stars_of(parts)).freshness
-    plan = make_plan(found["SPM"], shape_of(parts), views, min(1.0, before + 0.05))
+    before = estimate(summarised["SPM"], stars_of(parts)).freshness
+    plan = make_plan(summarised["SPM"], shape_of(parts), views, min(1.0, before + 0.05))
     assert plan.search == "greedy"
     assert 0 < plan.cost < 27
 
 
 @given(part)
-def test_a_view_within_a_pattern_is_a_part_of_it(found, one):
+def test_a_view_within_a_pattern_is_a_part_of_it(summarised, one):
     whole = Part("?x", one.p, "?y")
-    for summary in (found["SPM"], found["pairs"]):
+    for summary in (summarised["SPM"], summarised["pairs"]):
         inside, outside = (pattern_estimate(summary, each) for each in (one, whole))
         assert inside.total <= outside.total * (1 + SLACK) + SLACK
     assert whole.within(one) is not None

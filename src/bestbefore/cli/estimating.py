@@ -28,6 +28,7 @@ from bestbefore.market import (
     Shape,
     Summary,
     build_summaries,
+    check_answerable,
     check_paths,
     check_wanted,
     default_names,
@@ -93,13 +94,16 @@ def estimate_answer(  # noqa: PLR0913 - one argument per option of the command
     source.check()
     if source.load is not None and truth:
         raise InputError(f"--truth needs the data; {source.load} has summaries only")
-    shape = _shape(query, console)
+    shape = read_shape(read_text(query))
+    if not truth:
+        check_answerable(shape)
     with _summaries(source, names, save=save, console=console) as (found, store):
         rows = [_row(name, summary, shape, console) for name, summary in found.items()]
         if truth and store is not None:
             rows.append(_line("truth", None, true_estimate(store, shape.pattern)))
-    if len(rows) == 1 and rows[0]["total"] is None:
-        raise InputError(f"{rows[0]['summary']} cannot answer this query; name another --summary")
+    if all(row["total"] is None for row in rows):
+        told = " and ".join(row["summary"] for row in rows)
+        raise InputError(f"{told} cannot answer this query; name another --summary")
     sys.stdout.write(_as_json(rows) if form == "json" else _as_table(rows))
 
 
@@ -117,7 +121,8 @@ def plan_refreshes(  # noqa: PLR0913 - one argument per option of the command
     _check_format(form)
     check_wanted(wanted)
     source.check()
-    shape = _shape(query, console)
+    shape = read_shape(read_text(query))
+    check_answerable(shape)
     wanted_name = name or (None if source.load else _PLANNED_WITH)
     stated = None if views is None else read_views(views)
     with _summaries(source, wanted_name, save=None, console=console) as (found, _):
@@ -181,16 +186,10 @@ def _session(data: str | None) -> SparkSession:
     return tune(session_like(local_session(log=log)), rows=rows)
 
 
-def _shape(query: Path, console: Console) -> Shape:
-    shape = read_shape(read_text(query))
-    if shape.distinct:
-        console.print("note: summaries count equal rows as often as they come, DISTINCT or not")
-    return shape
-
-
 def _row(name: str, summary: Summary, shape: Shape, console: Console) -> dict[str, Any]:
     size = len(pack_summary(summary))
     try:
+        check_answerable(shape)
         return _line(name, size, estimate(summary, shape.stars))
     except CannotAnswer as error:
         console.print(f"note: {name}: {error}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 import numpy as np
@@ -242,10 +243,20 @@ class _Queries:
             subjects, objects = pairs[first]
             chosen = int(self.rng.integers(len(subjects)))
             bound = {first: objects[chosen]}
-            if self.rng.random() < 0.1 and subjects[chosen] in pairs[second][0]:
+            if self.rng.random() < 0.1 and subjects[chosen] in self._having[kind, second]:
                 bound[second] = pairs[second][1][pairs[second][0].index(subjects[chosen])]
             rest = self.rng.permutation([name for name in pairs if name not in bound]).tolist()
-            yield _star(bound | dict.fromkeys(rest[: self.rng.integers(1, 4)]))
+            had = [name for name in rest if subjects[chosen] in self._having[kind, name]]
+            yield _star(bound | dict.fromkeys(had[: self.rng.integers(1, 4)]))
+
+    @cached_property
+    def _having(self) -> dict[tuple[str, str], frozenset[str]]:
+        """The subjects that have a predicate, by their class and the predicate."""
+        return {
+            (kind, name): frozenset(subjects)
+            for kind, own in self.shop.pairs.items()
+            for name, (subjects, _) in own.items()
+        }
 
 
 def _star(objects: dict[str, str | None]) -> str:

@@ -8,7 +8,7 @@ from bestbefore.market.boxes import Boxes
 from bestbefore.market.characteristic_sets import CharacteristicSets
 from bestbefore.market.estimates import Estimate
 from bestbefore.market.histogram import FreshnessHistogram, Grid, SimilarityHistogram
-from bestbefore.market.joins import estimate, pattern_estimate
+from bestbefore.market.joins import check_answerable, estimate, pattern_estimate
 from bestbefore.market.live import viewed_triples
 from bestbefore.market.pairs import Pairs
 from bestbefore.market.planning import (
@@ -40,10 +40,10 @@ from bestbefore.market.truth import true_estimate, true_star_estimates
 __all__ = [
     "APF", "SPM", "Boxes", "CannotAnswer", "CharacteristicSets", "Estimate", "FreshnessHistogram",
     "Grid", "Pairs", "Part", "Plan", "QTreeBuilder", "Shape", "SimilarityHistogram", "Star",
-    "Summary", "View", "affected", "build_summaries", "check_paths", "check_wanted",
-    "default_names", "estimate", "flagged", "load_summaries", "make_plan", "pack_summary",
-    "pattern_estimate", "predicate_views", "read_shape", "read_store", "resolve_summaries",
-    "save_summaries", "stars_of", "summaries", "true_estimate", "true_star_estimates", "view_of",
-    "viewed_triples",
+    "Summary", "View", "affected", "build_summaries", "check_answerable", "check_paths",
+    "check_wanted", "default_names", "estimate", "flagged", "load_summaries", "make_plan",
+    "pack_summary", "pattern_estimate", "predicate_views", "read_shape", "read_store",
+    "resolve_summaries", "save_summaries", "stars_of", "summaries", "true_estimate",
+    "true_star_estimates", "view_of", "viewed_triples",
 ]
 # fmt: on

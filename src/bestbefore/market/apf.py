@@ -9,15 +9,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from bestbefore.arrays import Integers, Numbers
+from bestbefore.market.counted_store import CountedStore
 from bestbefore.market.packing import Columns, steps
+from bestbefore.market.predicate_counts import PredicateCounts, floats, updated_counts
 from bestbefore.market.shapes import Part, Star
-from bestbefore.market.spm import (
-    PredicateCounts,
-    count_predicates,
-    floats,
-    multiplied,
-    updated_counts,
-)
+from bestbefore.market.spm import multiplied
 from bestbefore.market.summary import Renewed, StarEstimate, Summary, summaries
 from bestbefore.rdf.terms import RDF_TYPE
 from bestbefore.spark.columns import FRESH
@@ -112,10 +108,10 @@ class APFBuilder:
 
     makes: ClassVar[type[Summary]] = APF
 
-    def build(self, store: DataFrame) -> APF:
+    def build(self, store: CountedStore) -> APF:
         """The summary of a store."""
-        counts = count_predicates(store)
-        cells = _by_type(store).orderBy("p", "kind").toArrow()
+        counts = store.predicates
+        cells = _by_type(store.triples).orderBy("p", "kind").toArrow()
         places = {name: place for place, name in enumerate(counts.names)}
         return APF(
             counts,

@@ -1,8 +1,8 @@
 """The dimensions of histogram and QTree: hash functions from terms to coordinates.
 
 Similarity-based hashing ("mixed hashing") takes the beginning of subjects and objects, and a
-checksum of predicates. Freshness-based hashing sorts the entries of a dimension by their freshness,
-so that neighbours are about equally fresh (thesis section 3.4.2).
+checksum of predicates. Freshness-based hashing sorts the entries of a dimension by their freshness
+(thesis section 3.4.2).
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from bestbefore.arrays import Integers
+from bestbefore.market.counted_store import CountedStore, RankedTerms
 from bestbefore.market.packing import Columns, steps
-from bestbefore.spark.columns import FRESH, TRIPLE
+from bestbefore.spark.columns import FRESH
 
 Hashing = Literal["freshness", "similarity"]
 # As many bytes after what all terms begin with as a double has room for.
 _BYTES = 6
-_ROW_BITS = 33
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,35 +70,20 @@ Axes = tuple[Axis, Axis, Axis]
 """The dimensions of subjects, predicates and objects."""
 
 
-def locate(store: DataFrame, hashing: Hashing, terms: int) -> tuple[Axes, DataFrame]:
+def locate(store: CountedStore, hashing: Hashing, terms: int) -> tuple[Axes, DataFrame]:
     """The axes of a store, and its triples as coordinates `s`, `p`, `o` with their `fresh`.
 
     At most so many `terms` of subjects, and as many of objects, are known by name.
     """
     if hashing == "similarity":
-        node = [_prefix_axis(store, part) for part in ("s", "o")]
-        axes = node[0], _predicate_axis(store, hashing), node[1]
-        located = store.selectExpr(
-            f"{_prefix_sql(axes[0], 's')} AS s", "p", f"{_prefix_sql(axes[2], 'o')} AS o", FRESH
-        )
-        return axes, _with_predicate(located, axes[1])
-    predicate = _predicate_axis(store, hashing)
-    located, found = _with_predicate(store, predicate), list[Axis]()
-    for part in ("s", "o"):
-        ranked = _ranked(store, part)
-        found.append(_ranked_axis(ranked, terms))
-        place = ranked.selectExpr(f"term AS {part}", "place")
-        located = located.join(place, part).drop(part).withColumnRenamed("place", part)
-    return (found[0], predicate, found[1]), located.select(*TRIPLE, FRESH)
-
-
-def _predicate_axis(store: DataFrame, hashing: Hashing) -> Axis:
-    """The axis of predicates, which are few: all of them are known by name."""
-    rows = store.groupBy("p").agg(expr(f"avg({FRESH}) AS share")).collect()
-    by_freshness = sorted((row["share"], row["p"]) for row in rows)
-    by_checksum = sorted((_key(row["p"]), row["p"]) for row in rows)
-    names = [name for _, name in (by_freshness if hashing == "freshness" else by_checksum)]
-    return listed_axis(names)
+        subjects, objects = _prefix_axes(store)
+        names = tuple(sorted(store.predicates.names, key=lambda name: (_key(name), name)))
+        places = f"{_prefix_sql(subjects, 's')} AS s", "p", f"{_prefix_sql(objects, 'o')} AS o"
+        located = store.with_places(store.triples.selectExpr(*places, FRESH), names)
+        return (subjects, listed_axis(names), objects), located
+    ranks = store.subjects_by_freshness, store.objects_by_freshness
+    subjects, objects = (_ranked_axis(ranked, terms) for ranked in ranks)
+    return (subjects, listed_axis(store.predicates_by_freshness), objects), store.by_freshness
 
 
 def listed_axis(names: Sequence[str]) -> Axis:
@@ -108,25 +93,21 @@ def listed_axis(names: Sequence[str]) -> Axis:
     return Axis(max(1, len(names)), keys[order], order)
 
 
-def _with_predicate(located: DataFrame, axis: Axis) -> DataFrame:
-    """The triples with the coordinate of the predicate in its place."""
-    columns = zip(axis.keys.tolist(), axis.places.tolist(), strict=True)
-    spark = located.sparkSession
-    places = spark.createDataFrame(list(columns), "key BIGINT, place BIGINT").hint("broadcast")
-    keyed = located.withColumn("key", expr("crc32(CAST(p AS BINARY))"))
-    return keyed.join(places, "key").drop("key", "p").withColumnRenamed("place", "p")
+def _prefix_axes(store: CountedStore) -> tuple[Axis, Axis]:
+    """The axes of similarity-based hashing: terms by their letters after a common beginning."""
+    ends = (f"{end}({part})" for part in ("s", "o") for end in ("min", "max"))
+    ((s_low, s_high, o_low, o_high),) = store.triples.selectExpr(*ends).collect()
+    _, _, subjects, objects = store.predicates.everything
+    return _prefix_axis(s_low, s_high, subjects), _prefix_axis(o_low, o_high, objects)
 
 
-def _prefix_axis(store: DataFrame, part: str) -> Axis:
-    """The axis of similarity-based hashing: terms by their letters after a common beginning."""
-    ((low, high, size),) = store.selectExpr(
-        f"min({part})", f"max({part})", f"count(DISTINCT {part})"
-    ).collect()
+def _prefix_axis(low: str | None, high: str | None, size: float) -> Axis:
+    """The axis of so many terms from the lowest to the highest, None if there are none."""
     same = (a == b for a, b in zip(low or "", high or "", strict=False))
     prefix = (low or "")[: sum(1 for _ in takewhile(bool, same))]
     lowest, highest = (_letters((end or "")[len(prefix) :]) for end in (low, high))
     nothing = np.zeros(0, dtype=np.int64)
-    return Axis(max(1, size), nothing, nothing, prefix=prefix, low=lowest, high=highest)
+    return Axis(max(1, int(size)), nothing, nothing, prefix=prefix, low=lowest, high=highest)
 
 
 def _prefix_sql(axis: Axis, part: str) -> str:
@@ -142,43 +123,14 @@ def _letters(text: str) -> int:
     return int.from_bytes(text.encode()[:_BYTES].ljust(_BYTES, b"\0"), "big")
 
 
-def _ranked(store: DataFrame, part: str) -> DataFrame:
-    """The terms of a dimension with their rank by freshness: `term`, `place` and `uses`.
-
-    They are sorted in ranges, and numbered within each; where a range begins is the sum of those
-    before it.
-    """
-    entries = store.groupBy(expr(f"{part} AS term")).agg(
-        expr(f"avg({FRESH}) AS share"), expr("count(1) AS uses")
-    )
-    ordered = entries.repartitionByRange("share", "term").sortWithinPartitions("share", "term")
-    numbered = ordered.selectExpr("term", "uses", "monotonically_increasing_id() AS id").persist()
-    split = numbered.selectExpr(
-        "term",
-        "uses",
-        f"shiftright(id, {_ROW_BITS}) AS range",
-        f"id & {2**_ROW_BITS - 1}L AS own",
-    )
-    sizes = split.groupBy("range").agg(expr("count(1) AS size")).orderBy("range").collect()
-    begin, starts = 0, list[tuple[int, int]]()
-    for row in sizes:
-        starts.append((row["range"], begin))
-        begin += row["size"]
-    spark = store.sparkSession
-    table = spark.createDataFrame(starts or [(0, 0)], "range BIGINT, begin BIGINT")
-    placed = split.join(table.hint("broadcast"), "range")
-    return placed.selectExpr("term", "uses", "begin + own AS place")
-
-
-def _ranked_axis(ranked: DataFrame, terms: int) -> Axis:
+def _ranked_axis(ranked: RankedTerms, terms: int) -> Axis:
     """The axis of ranked terms, those known by name that are used most."""
-    size = ranked.count()
-    keyed = ranked.selectExpr("crc32(CAST(term AS BINARY)) AS key", "place", "uses")
+    keyed = ranked.rows.selectExpr("crc32(CAST(term AS BINARY)) AS key", "place", "uses")
     known = keyed.orderBy(expr("uses DESC"), "place").limit(terms).select("key", "place").toArrow()
     keys, places = known["key"].to_numpy(), known["place"].to_numpy()
     # Of two terms with the same checksum the one that is used more is known.
     keys, first = np.unique(keys, return_index=True)
-    return Axis(max(1, size), keys, places[first], complete=size <= terms)
+    return Axis(max(1, ranked.size), keys, places[first], complete=ranked.size <= terms)
 
 
 def _key(term: str) -> int:

@@ -11,6 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 
@@ -22,6 +23,9 @@ from bestbefore.market.summary import Renewed, StarEstimate, Summary
 from bestbefore.spark.columns import FRESH, TRIPLE
 
 _AXES = ("s", "p", "o")
+_CHANGES = 512
+# The coordinates of terms without a name of their own, and of terms that the store does not have.
+_ANYWHERE, _NOWHERE = -1, -2
 
 Spread = tuple[Integers, Numbers, Numbers]
 """Triples along a dimension: where densities change, and the total and fresh ones from there."""
@@ -113,29 +117,55 @@ class Boxes:
     def updated(self, before: DataFrame, after: DataFrame) -> Summary:
         """The summary after a refresh: what became fresh or stale is noted in its bucket.
 
-        Of buckets that overlap it is the smallest; a term that is not known by name may be in any.
+        Of buckets that overlap it is the smallest. A term that is not known by name may be in any:
+        what changed is spread over them as they have stale triples, or fresh ones.
         """
         was = before.selectExpr(*TRIPLE, f"{FRESH} AS was")
         change = f"coalesce({FRESH}, 0D) - coalesce(was, 0D)"
         moved = after.join(was, list(TRIPLE), "full").selectExpr(*TRIPLE, f"{change} AS change")
+        found = self._located(moved.filter("change <> 0").toArrow())
         fresh = self.fresh.copy()
-        volume = self._length.prod(axis=1)
-        for batch in moved.filter("change <> 0").toArrow().to_batches(max_chunksize=1_024):
-            self._note(batch, fresh, volume)
+        for begin in range(0, len(found), _CHANGES):
+            part = found.slice(begin, _CHANGES)
+            where = np.stack([part[name].to_numpy() for name in TRIPLE], axis=1)
+            self._note(where, part["change"].to_numpy(), fresh)
         return replace(self, fresh=np.clip(fresh, 0.0, self.total))
 
-    def _note(self, moved: pa.RecordBatch, fresh: Numbers, volume: Numbers) -> None:
-        for row in moved.to_pylist():
-            terms = [row[name] for name in _AXES]
-            share, chosen = np.ones(len(volume)), np.ones(len(volume), dtype=np.bool_)
-            for number, (axis, term) in enumerate(zip(self.axes, terms, strict=True)):
-                share, chosen = self._restricted(number, axis, term, share, chosen)
-            places = np.flatnonzero(chosen)
-            if len(places) and None not in map(Axis.place, self.axes, terms):
-                places = places[[np.argmin(volume[places])]]
-            room = self.total[places] - fresh[places] if row["change"] > 0 else fresh[places]
-            if room.sum() > 0:
-                fresh[places] += row["change"] * room / room.sum()
+    def _located(self, moved: pa.Table) -> pa.Table:
+        """The changes by coordinates; what became fresh and what became stale are apart."""
+        places = dict[str, pa.Array]()
+        for axis, name in zip(self.axes, TRIPLE, strict=True):
+            terms = moved[name].combine_chunks().dictionary_encode()
+            nowhere = _NOWHERE if axis.complete else _ANYWHERE
+            found = [axis.place(term) for term in terms.dictionary.to_pylist()]
+            own = [nowhere if place is None else place for place in found]
+            places[name] = pa.array(own, pa.int64()).take(terms.indices)
+        table = pa.table(
+            {**places, "gain": pc.greater(moved["change"], 0), "change": moved["change"]}
+        )
+        sums = table.group_by([*TRIPLE, "gain"]).aggregate([("change", "sum")])
+        return sums.rename_columns([*TRIPLE, "gain", "change"])
+
+    def _note(self, where: Integers, change: Numbers, fresh: Numbers) -> None:
+        """Note changes at some coordinates."""
+        unknown = where == _ANYWHERE
+        inside = np.ones((len(where), len(fresh)), dtype=np.bool_)
+        for number in range(len(self.axes)):
+            own = where[:, number, None]
+            inside &= (own == _ANYWHERE) | (self.low[:, number] <= own) & (
+                own <= self.high[:, number]
+            )
+        several = unknown.any(axis=1)
+        exact = ~several & inside.any(axis=1)
+        volume = np.where(inside[exact], self._length.prod(axis=1), np.inf)
+        np.add.at(fresh, volume.argmin(axis=1), change[exact])
+        for sign, room in ((1.0, self.total - fresh), (-1.0, fresh.copy())):
+            spread = several & (sign * change > 0)
+            weight = inside[spread] * np.maximum(room, 0.0)
+            sums = weight.sum(axis=1)
+            fresh += (
+                np.where(sums > 0, change[spread], 0.0) / np.where(sums > 0, sums, 1.0) @ weight
+            )
 
     def packed(self) -> tuple[dict[str, Any], Columns]:
         """The fields and columns that are written."""
@@ -157,11 +187,6 @@ class Boxes:
         counts = (columns[name].astype(np.float64) for name in ("total", "fresh"))
         names = tuple(fields["names"].split("\n")) if fields["names"] else ()
         return cls((s, p, o), names, low, low + more, *counts)
-
-
-def predicate_names(store: DataFrame) -> tuple[str, ...]:
-    """The predicates of a store."""
-    return tuple(row["p"] for row in store.select("p").distinct().orderBy("p").collect())
 
 
 def _of_one_subject(spreads: Sequence[Spread], renewed: Renewed) -> StarEstimate:

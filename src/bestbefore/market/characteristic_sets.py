@@ -11,9 +11,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from bestbefore.arrays import Integers, Numbers
+from bestbefore.market.counted_store import CountedStore
 from bestbefore.market.packing import Columns
+from bestbefore.market.predicate_counts import floats
 from bestbefore.market.shapes import Part, Star
-from bestbefore.market.spm import floats
 from bestbefore.market.summary import CannotAnswer, Renewed, StarEstimate, Summary, summaries
 from bestbefore.parameters import check_at_least
 from bestbefore.spark.columns import FRESH
@@ -153,9 +154,9 @@ class CharacteristicSetsBuilder:
     def __post_init__(self) -> None:
         check_at_least(1, sets=self.sets)
 
-    def build(self, store: DataFrame) -> CharacteristicSets:
+    def build(self, store: CountedStore) -> CharacteristicSets:
         """The summary of a store."""
-        sets, cells = _collected(_limited(_grouped(store), self.sets))
+        sets, cells = _collected(_limited(_grouped(store.triples), self.sets))
         names = sorted(set(cells["p"].to_pylist()))
         numbers = {name: number for number, name in enumerate(names)}
         identity = sets["identity"].to_numpy()

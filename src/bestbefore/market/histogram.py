@@ -8,8 +8,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from bestbefore.market.axes import Axes, locate
-from bestbefore.market.boxes import Boxes, predicate_names
-from bestbefore.market.spm import floats
+from bestbefore.market.boxes import Boxes
+from bestbefore.market.counted_store import CountedStore
+from bestbefore.market.predicate_counts import floats
 from bestbefore.market.summary import Summary, summaries
 from bestbefore.parameters import check_at_least
 from bestbefore.spark.columns import FRESH
@@ -61,11 +62,11 @@ class FreshnessHistogram:
         check_at_least(1, buckets=self.buckets)
         check_at_least(0, terms=self.terms)
 
-    def build(self, store: DataFrame) -> Boxes:
+    def build(self, store: CountedStore) -> Boxes:
         """The summary of a store."""
         axes, located = locate(store, "freshness", self.terms)
         grid = Grid(self.buckets, self.buckets, self.buckets)
-        return grid.of(located, axes, predicate_names(store))
+        return grid.of(located, axes, store.predicates.names)
 
 
 @summaries.register("histogram-similarity")
@@ -82,8 +83,8 @@ class SimilarityHistogram:
     def __post_init__(self) -> None:
         check_at_least(1, buckets=self.buckets)
 
-    def build(self, store: DataFrame) -> Boxes:
+    def build(self, store: CountedStore) -> Boxes:
         """The summary of a store."""
         axes, located = locate(store, "similarity", 0)
         grid = Grid(self.buckets, self.buckets, self.buckets)
-        return grid.of(located, axes, predicate_names(store))
+        return grid.of(located, axes, store.predicates.names)

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from math import prod
 
 from bestbefore.market.estimates import Estimate
-from bestbefore.market.shapes import Part, Star, is_variable, stars_of
-from bestbefore.market.summary import Renewed, Summary
+from bestbefore.market.shapes import Part, Shape, Star, is_variable, stars_of
+from bestbefore.market.summary import CannotAnswer, Renewed, Summary
 
 
 def estimate(summary: Summary, stars: Sequence[Star], renewed: Renewed | None = None) -> Estimate:
@@ -31,6 +31,15 @@ def estimate(summary: Summary, stars: Sequence[Star], renewed: Renewed | None = 
     total = prod(one.total for one in found) / matches
     fresh = prod(one.fresh for one in found) / matches
     return Estimate(total, min(max(fresh, 0.0), total))
+
+
+def check_answerable(shape: Shape) -> None:
+    """Refuse a query of which no summary can tell how many rows there are."""
+    if shape.hidden:
+        raise CannotAnswer(
+            f"DISTINCT counts rows once that differ in {shape.hidden[0]} alone, and no summary "
+            "knows of these; leave DISTINCT out to estimate all rows"
+        )
 
 
 def pattern_estimate(summary: Summary, part: Part) -> Estimate:

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import expr
 
 from bestbefore.arrays import Integers, Numbers
-from bestbefore.market.spm import PredicateCounts, floats
+from bestbefore.market.predicate_counts import PredicateCounts, floats
 from bestbefore.spark.columns import FRESH
 
 KEY = 1 << 32

@@ -20,10 +20,11 @@ import numpy as np
 from pyspark.sql import DataFrame
 
 from bestbefore.arrays import Integers, Numbers
+from bestbefore.market.counted_store import CountedStore
 from bestbefore.market.packing import Columns, steps
 from bestbefore.market.pair_counts import KEY, PairCounts, found_surprises
+from bestbefore.market.predicate_counts import PredicateCounts, updated_counts
 from bestbefore.market.shapes import Part, Star
-from bestbefore.market.spm import PredicateCounts, count_predicates, updated_counts
 from bestbefore.market.summary import Renewed, StarEstimate, Summary, summaries
 from bestbefore.parameters import check_at_least
 
@@ -197,6 +198,8 @@ class Pairs:
             (Entries(*own.pairs()), Entries(*own.bound())) for own in sums
         )
         beside_was, beside_now = (Entries(*own.beside(self.bound.key)) for own in sums)
+        for own in sums:
+            own.rows.unpersist()
         return replace(
             self,
             counts=updated_counts(self.counts, before, after),
@@ -266,12 +269,12 @@ class PairsBuilder:
     def __post_init__(self) -> None:
         check_at_least(0, surprises=self.surprises, pairs=self.pairs)
 
-    def build(self, store: DataFrame) -> Pairs:
+    def build(self, store: CountedStore) -> Pairs:
         """The summary of a store."""
-        counts = count_predicates(store)
+        counts = store.predicates
         subjects, objects = (_rough(_coded(one)) for one in (counts.subjects, counts.objects))
         counts = replace(counts, subjects=subjects, objects=objects)
-        found = PairCounts.of(store, counts.names)
+        found = PairCounts.of(store.triples, counts.names)
         key, total, fresh = found.pairs()
         share = np.array([counts.freshness(place) for place in range(len(counts.names))])
         expected = share[key // len(share)] * share[key % len(share)] if len(key) else share

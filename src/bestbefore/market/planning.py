@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Literal
 
 from bestbefore.errors import InputError, WorkError
-from bestbefore.market.joins import estimate, pattern_estimate
+from bestbefore.market.joins import check_answerable, estimate, pattern_estimate
 from bestbefore.market.shapes import Part, Shape, is_variable
 from bestbefore.market.summary import Summary
 
@@ -80,6 +80,7 @@ def make_plan(
 ) -> Plan:
     """The views to refresh, by a search that fits their number unless one is named."""
     check_wanted(wanted)
+    check_answerable(shape)
     search = search or ("exhaustive" if len(views) <= FEW_VIEWS else "greedy")
     shares = [[_share(summary, part, view.part) for part in shape.parts] for view in views]
     freshness = _freshness_of(summary, shape, shares)

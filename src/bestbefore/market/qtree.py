@@ -16,10 +16,12 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import expr
 
 from bestbefore.arrays import Booleans, Integers, Numbers
 from bestbefore.market.axes import Axes, locate
-from bestbefore.market.boxes import Boxes, predicate_names
+from bestbefore.market.boxes import Boxes
+from bestbefore.market.counted_store import CountedStore
 from bestbefore.market.summary import Summary, summaries
 from bestbefore.parameters import check_at_least
 from bestbefore.spark.columns import FRESH
@@ -94,17 +96,18 @@ class QTree:
 
     def insert(self, new: Node) -> None:
         """Insert a bucket: it is counted in one that encloses it, or becomes one of its own."""
-        node = self.root
-        while True:
-            children = node.children or []
-            inner = next((one for one in children if one.encloses(new)), None)
-            if inner is None:
-                break
+        node, unseen = self.root, [self.root]
+        # Boxes of nodes overlap, so that the bucket may be below any of those that enclose it.
+        while unseen:
+            inner = unseen.pop()
             if inner.children is None:
                 inner.total += new.total
                 inner.fresh += new.fresh
                 return
-            node = inner
+            below = [one for one in inner.children if one.encloses(new)]
+            if inner is node:
+                node = next((one for one in below if one.children is not None), node)
+            unseen += below
         self._adopt(node, new)
         self.buckets[id(new)] = new
         self._propose(new)
@@ -244,27 +247,27 @@ class QTreeBuilder:
         check_at_least(2, fmax=self.fmax)
         check_at_least(0, terms=self.terms)
 
-    def build(self, store: DataFrame) -> Boxes:
+    def build(self, store: CountedStore) -> Boxes:
         """The summary of a store."""
         axes, located = locate(store, "freshness", self.terms)
-        return self.of(located, axes, predicate_names(store))
+        return self.of(located, axes, store.predicates.names)
 
     def of(self, located: DataFrame, axes: Axes, names: tuple[str, ...]) -> Boxes:
         """The buckets of triples as coordinates."""
         bmax, fmax = self.bmax, self.fmax
 
         def grow(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-            tree, rng = QTree(bmax, fmax), np.random.default_rng(0)
+            tree = QTree(bmax, fmax)
             for batch in batches:
-                # In no order: then buckets soon enclose most of what comes.
-                order = rng.permutation(batch.num_rows)
-                columns = [batch.column(name).to_numpy()[order] for name in (*"spo", FRESH)]
+                columns = [batch.column(name).to_numpy() for name in (*"spo", FRESH)]
                 points = np.stack(columns[:3], axis=1)
-                tree.insert_all(points, points, np.ones(len(order)), columns[3])
+                tree.insert_all(points, points, np.ones(len(points)), columns[3])
             yield from tree.table().to_batches()
 
         parts = located.sparkSession.sparkContext.defaultParallelism
-        grown = located.repartition(parts).mapInArrow(grow, _ROWS).toArrow()
+        # In no order: then buckets soon enclose most of what comes.
+        mixed = located.repartition(parts).sortWithinPartitions(expr("xxhash64(s, p, o)"))
+        grown = mixed.mapInArrow(grow, _ROWS).toArrow()
         tree = QTree(bmax, fmax)
         low, high = (
             np.stack([grown[name].to_numpy() for name in ends], axis=1) for ends in (_LOW, _HIGH)

@@ -73,12 +73,13 @@ class Star:
 class Shape:
     """A query as far as summaries see it: its stars, and the pattern that gives the truth.
 
-    `distinct` tells that equal mappings count once, which no summary knows of.
+    `hidden` are the variables that a DISTINCT leaves out: rows that differ in these alone count
+    once. Where it leaves out none, it has nothing to do: no two rows are equal.
     """
 
     stars: tuple[Star, ...]
     pattern: Pattern
-    distinct: bool = False
+    hidden: tuple[str, ...] = ()
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -97,10 +98,13 @@ def read_shape(text: str) -> Shape:
     if not isinstance(form, Select):
         raise UnsupportedSparql(f"{type(form).__name__.upper()}: the answers of SELECT are rows")
     pattern = rewrite(pattern)
-    parts = tuple(dict.fromkeys(part_of(triple) for triple in _triples(pattern)))
+    body, shown = _unwrapped(pattern)
+    parts = tuple(dict.fromkeys(part_of(triple) for triple in _triples(body)))
     if not parts:
         raise UnsupportedSparql("the query has no triple pattern, so its answer is of no data")
-    return Shape(stars_of(parts), pattern, isinstance(pattern, Distinct))
+    used = dict.fromkeys(term for part in parts for term in part.terms if is_variable(term))
+    hidden = tuple(term for term in used if shown is not None and term not in shown)
+    return Shape(stars_of(parts), pattern, hidden if isinstance(pattern, Distinct) else ())
 
 
 def stars_of(parts: Sequence[Part]) -> tuple[Star, ...]:
@@ -111,6 +115,16 @@ def stars_of(parts: Sequence[Part]) -> tuple[Star, ...]:
     return tuple(Star(tuple(own)) for own in by_subject.values())
 
 
+def _unwrapped(pattern: Pattern) -> tuple[Pattern, frozenset[str] | None]:
+    """What the rows of a query are made of, and the variables that they show."""
+    match pattern:
+        case Project(inner, variables):
+            return _unwrapped(inner)[0], frozenset(f"?{one.name}" for one in variables)
+        case Distinct(inner) | Reduced(inner) | OrderBy(inner):
+            return _unwrapped(inner)
+    return pattern, None
+
+
 def _triples(pattern: Pattern) -> Iterator[TriplePattern]:
     match pattern:
         case BGP(patterns):
@@ -118,8 +132,6 @@ def _triples(pattern: Pattern) -> Iterator[TriplePattern]:
         case Join(left, right):
             yield from _triples(left)
             yield from _triples(right)
-        case Project(inner) | Distinct(inner) | Reduced(inner) | OrderBy(inner):
-            yield from _triples(inner)
         case _:
             raise UnsupportedSparql(
                 f"{called(pattern)} is more than summaries know of; they answer SELECT over "
@@ -134,6 +146,9 @@ def called(pattern: Pattern) -> str:
         "Slice": "LIMIT or OFFSET",
         "Extend": "BIND or an expression",
         "PathPattern": "a property path",
+        "Project": "a subquery",
+        "Distinct": "a subquery",
+        "Reduced": "a subquery",
         "Group": "GROUP BY or an aggregate",
     }
     kind = type(pattern).__name__

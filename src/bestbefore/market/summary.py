@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame
 
 from bestbefore.errors import InputError, nearest
 from bestbefore.maintenance.policy_names import split_names
+from bestbefore.market.counted_store import CountedStore
 from bestbefore.market.packing import Columns, pack, seal_summaries, unpack, unseal_summaries
 from bestbefore.market.shapes import Part, Star
 from bestbefore.parameters import check_values, read_values
@@ -69,7 +70,7 @@ class Builder(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     makes: ClassVar[type[Summary]]
 
-    def build(self, store: DataFrame) -> Summary:
+    def build(self, store: CountedStore) -> Summary:
         """The summary of a store."""
         ...
 
@@ -110,7 +111,11 @@ def default_names() -> str:
 
 def build_summaries(store: DataFrame, builders: Iterable[NamedBuilder]) -> dict[str, Summary]:
     """The summaries of a store by their names."""
-    return {one.name: one.builder.build(store) for one in builders}
+    counted = CountedStore(store)
+    try:
+        return {one.name: one.builder.build(counted) for one in builders}
+    finally:
+        counted.release()
 
 
 def pack_summary(summary: Summary) -> bytes:

@@ -64,3 +64,15 @@ def test_queries_are_stars_and_the_second_half_binds_objects(shop):
 def test_a_store_that_does_not_fit_is_refused():
     with pytest.raises(InputError, match="more than 100,000,000"):
         ShopStore(products=1_000_000)
+
+
+def test_every_query_that_binds_an_object_has_an_answer():
+    made = ShopStore(products=30, free_queries=0, bound_queries=200).make(1)
+    triples = {tuple(row[name] for name in "spo") for row in made.triples.to_pylist()}
+    subjects = dict[tuple[str, str | None], set[str]]()
+    for s, p, o in triples:
+        for key in ((p, o), (p, None)):
+            subjects.setdefault(key, set()).add(s)
+    for text in made.queries:
+        (star,) = read_shape(text).stars
+        assert set.intersection(*(subjects[part.p, part.bound[2]] for part in star.parts)), text

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bestbefore.market.qtree import Node, QTree, joint, penalty
@@ -43,6 +43,7 @@ def test_it_keeps_its_bounds_and_loses_nothing(rows, bmax, fmax):
 
 
 @given(points)
+@example([(0, 0, 1), (0, 0, 5), (0, 1, 5), (2, 1, 0), (2, 1, 5), (2, 1, 6), (0, 1, 4), (2, 1, 5)])
 def test_with_room_for_all_every_point_has_its_own_bucket(rows):
     tree, _ = grown(rows, bmax=1_000)
     found = {one.low: one.total for one in tree.buckets.values()}
