@@ -12,8 +12,12 @@ from pathlib import Path
 
 import pyspark
 
+from bestbefore.spark.class_archive import archive_options
+
 SPARK_HOME = Path(pyspark.__file__).parent
 ADDRESS = "127.0.0.1"
+# What lives for seconds is not worth compiling well.
+JAVA_OPTIONS = " ".join(("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *archive_options()))
 
 
 class StandaloneCluster:
@@ -66,7 +70,7 @@ class StandaloneCluster:
                     **os.environ,
                     "SPARK_HOME": str(SPARK_HOME),
                     "SPARK_LOCAL_IP": ADDRESS,
-                    "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1",
+                    "SPARK_DAEMON_JAVA_OPTS": JAVA_OPTIONS,
                 },
             )
         self._processes.append(process)

@@ -11,7 +11,7 @@ import pytest
 
 from bestbefore.engine import Engine
 from bestbefore.job import load_job
-from tests.standalone_cluster import ADDRESS, SPARK_HOME, StandaloneCluster
+from tests.standalone_cluster import ADDRESS, JAVA_OPTIONS, SPARK_HOME, StandaloneCluster
 
 ROOT = Path(__file__).parents[2]
 EX = "http://example.org/"
@@ -44,12 +44,12 @@ change_interval = "1s"
 # No executor may start a Python worker.
 CONF = [
     *("--conf", "spark.pyspark.python=/nowhere/python"),
-    *("--conf", "spark.executor.extraJavaOptions=-XX:TieredStopAtLevel=1"),
+    *("--conf", f"spark.executor.extraJavaOptions={JAVA_OPTIONS}"),
 ]
 ENVIRONMENT = {
     **os.environ,
     "SPARK_LOCAL_IP": ADDRESS,
-    "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1",
+    "SPARK_SUBMIT_OPTS": JAVA_OPTIONS,
 }
 
 

@@ -33,7 +33,9 @@ BOTH = {
 
 
 class World:
-    """A server behind a counting proxy, a stream, and jobs over both."""
+    """A server behind a counting proxy, a stream of three files, and jobs over both."""
+
+    files_per_batch = 3
 
     def __init__(self, spark, oxigraph, folder):
         self.spark, self.folder = spark, folder
@@ -60,7 +62,12 @@ class World:
                     "text": text_of(name, where or BOTH[name], form, slide=slide),
                     "trigger": "until-end",
                 },
-                "streams": {"s": {"path": str(self.folder / "stream"), "files_per_batch": 1}},
+                "streams": {
+                    "s": {
+                        "path": str(self.folder / "stream"),
+                        "files_per_batch": self.files_per_batch,
+                    }
+                },
                 "services": {"bkg": {"endpoint": self.proxy.url, "units_per_request": 1}},
                 "budget": {"refreshes": budget},
                 "sink": {"path": f"answers-{name}", "quality": f"quality-{name}"},
@@ -200,6 +207,7 @@ def test_what_has_nothing_in_common_runs_by_itself(world):
 
 def test_one_joins_others_that_wait_for_more(world):
     """From the next batch on it is part of their transaction, and has its first answers."""
+    world.files_per_batch = 1
     files = [(file, file.read_text()) for file in sorted((world.folder / "stream").iterdir())]
     for file, _ in files[1:]:
         file.unlink()
@@ -303,6 +311,7 @@ class Crash(Exception):
 
 def test_a_crash_between_the_answers_of_two_queries_is_repeated_identically(world):
     """The first had a sink of its own until it crashed; what was fetched is not fetched again."""
+    world.files_per_batch = 1
     whole, _ = world.run(world.job("a", folder="whole"), world.job("b", folder="whole"))
 
     def sink(frame, batch):

@@ -25,16 +25,19 @@ from .mentioned_users import T0, USERS, check_answers, mentions, write_job
 from .watching import HangError, changes, is_trace, where_of, within, written
 
 MOMENTS = ("stopped", "in a batch", "at the end")
-FILES, FIRST_FILES, OLDER_FILES = 8, 6, 4
+FILES, FIRST_FILES, OLDER_FILES = 7, 5, 4
 CLI_EVERY, LONGEST_S = 50, 90
 
 
 def run(campaign):
     findings, rng = campaign.findings(), Random(campaign.seed)
     server = ScriptedEndpoint("followers")
-    moments = [Moment(campaign, server, moment) for moment in MOMENTS]
+    moments = {}
     for number in range(campaign.count):
-        moment = rng.choice(moments)
+        name = rng.choice(MOMENTS)
+        if name not in moments:
+            moments[name] = Moment(campaign, server, name)
+        moment = moments[name]
         moment.restore()
         done = damage(rng, moment.folder, moment.older)
         about = f"{moment.name}, {done}"

@@ -38,6 +38,6 @@ TRIALS = (
     Trial("kills", 200, 1, "`kill -9` at random moments of real runs"),
     Trial("rivals", 40, 2, "two runs on one checkpoint, or one folder of answers"),
     Trial("clocks", 200, 3, "a wall clock that jumps"),
-    Trial("corruptions", 500, 8, "damage to one file of a checkpoint"),
+    Trial("corruptions", 500, 5, "damage to one file of a checkpoint"),
     Trial("soak", 2_000, 20, "micro-batches of one run"),
 )

@@ -86,7 +86,7 @@ def restricted(pattern, keys):
     return with_children(pattern, lambda below: restricted(below, keys))
 
 
-@settings(FIXED, max_examples=200)
+@settings(FIXED, max_examples=120)
 @given(patterns())
 def test_a_service_restricted_to_its_join_keys_gives_the_same_answers(pattern):
     keys = join_keys(pattern)

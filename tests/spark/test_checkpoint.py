@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from bestbefore.checkpoint.state import FORMAT
 from bestbefore.errors import StateError
 from bestbefore.sealed import seal, unseal
 
@@ -27,11 +28,13 @@ def test_another_query_or_another_format_is_refused(bench, service):
         bench.run(bench.job(query("SELECT ?user")), service)
     (commit,) = commits_of(bench)
     written = commit.read_text()
-    commit.write_text(written.replace('"format": 8', '"format": 99'))
-    with pytest.raises(StateError, match="format 99, this version reads 8: upgrade bestbefore"):
+    commit.write_text(written.replace(f'"format": {FORMAT}', '"format": 99'))
+    told = f"format 99, this version reads {FORMAT}: upgrade bestbefore"
+    with pytest.raises(StateError, match=told):
         bench.run(bench.job(), service)
-    commit.write_text(written.replace('"format": 8', '"format": 4'))
-    with pytest.raises(StateError, match="format 4, this version reads 8: finish with an older"):
+    commit.write_text(written.replace(f'"format": {FORMAT}', '"format": 4'))
+    told = f"format 4, this version reads {FORMAT}: finish with an older"
+    with pytest.raises(StateError, match=told):
         bench.run(bench.job(), service)
 
 

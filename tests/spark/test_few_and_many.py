@@ -52,7 +52,7 @@ def limit_few(monkeypatch, rows):
 def fill(bench, seed):
     """Mentions with repeated triples, some windows empty, some files that bring several slides."""
     rng, time = random.Random(seed), 1_000
-    for _ in range(4):
+    for _ in range(3):
         events = []
         for _ in range(rng.randint(1, 9)):
             time += rng.choice([0, 300, 1_200, 4_000])
