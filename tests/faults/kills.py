@@ -26,6 +26,8 @@ from .mentioned_users import USERS, check_answers, mentions, write_job
 from .watching import is_trace
 
 LANES, FILES, LONGEST_LIFE_S, PATIENCE_S = 2, 14, 4.0, 120
+# Enough for one kill.
+FEW_FILES = 6
 BUDGET, LIMITS = 4, {"per_minute": 35, "total": 60}
 TROUBLE = {"answer": 20, "slow": 6, "status": 1, "drop": 1, "cut": 1, "html": 1}
 
@@ -43,7 +45,7 @@ def live(campaign, lane, kills):
     while findings.trials < kills:
         folder = campaign.folder / f"{lane}-{number}"
         folder.mkdir()
-        run_of = KilledRun(folder, server, rng.getrandbits(32))
+        run_of = KilledRun(folder, server, rng.getrandbits(32), FILES if kills > 1 else FEW_FILES)
         if run_of.kill_until(findings, rng, kills):
             run_of.check(findings)
         number += 1
@@ -54,9 +56,9 @@ def live(campaign, lane, kills):
 class KilledRun:
     """A run that is killed and started again, and what must hold when it has ended."""
 
-    def __init__(self, folder, server, seed):
+    def __init__(self, folder, server, seed, files):
         self.folder, self.server, self.about = folder, server, f"run {folder.name}"
-        self.stream = mentions(seed, FILES)
+        self.stream = mentions(seed, files)
         self.stream.write(folder / "stream")
         # The batch that is being processed is what the server notes of an arrival.
         server.begin(seed, users=USERS, now_ms=self.batch, trouble=TROUBLE)

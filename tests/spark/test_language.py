@@ -56,18 +56,16 @@ def counted(answers):
     }
 
 
-def all_together(bench, texts, events, *, files):
+def all_together(bench, texts, events, *, files, sections=None):
     """The same for queries by their names, which run together."""
     for part in np.array_split(np.arange(len(events)), files):
         bench.feed([events[place] for place in part])
-    jobs = [
-        bench.job(
-            text.replace(":out", f":out{number}"),
-            **EVERYTHING,
-            sink={"path": f"answers{number}", "quality": f"quality{number}"},
-        )
-        for number, text in enumerate(texts.values())
-    ]
+    jobs = []
+    for number, (name, text) in enumerate(texts.items()):
+        own = (sections or {}).get(name, {})
+        query = {"text": text.replace(":out", f":out{number}"), **own.get("query", {})}
+        sink = {"path": f"answers{number}", "quality": f"quality{number}"}
+        jobs.append(bench.job(text, query=query, sink=sink, **EVERYTHING))
     bench.run_together(jobs, TableService(dict(FOLLOWERS)))
     return {name: counted(bench.answers(f"answers{number}")) for number, name in enumerate(texts)}
 
@@ -275,18 +273,19 @@ def test_what_came_and_what_went(bench, events):
         before = whole[number]
 
 
-def test_reports(bench, tmp_path, events):
+def test_reports(bench, events):
     """Only some evaluations are answered; the stream is silent between 12 and 31 s."""
     quiet = [(ts, data) for ts, data in events if not 12_000 < ts < 31_000]
     whole = expected("SELECT ?user ?n", f"{MENTIONED} {FOLLOWED}", quiet, **SHAPE)
     text = text_of("SELECT ?user ?n", f"{MENTIONED} {FOLLOWED}", W10)
+    more = {"periodic": {"report_every": "15s"}}
+    sections = {
+        strategy: {"query": {"report": strategy, **more.get(strategy, {})}}
+        for strategy in ("non-empty", "content-change", "periodic")
+    }
+    texts = dict.fromkeys(sections, text)
     reported = {}
-    for strategy in ("non-empty", "content-change", "periodic"):
-        one = type(bench)(bench.spark, tmp_path / strategy)
-        one.folder.mkdir()
-        more = {"report_every": "15s"} if strategy == "periodic" else {}
-        section = {"text": text, "report": strategy, **more}
-        given = answers_of(one, text, quiet, query=section)
+    for strategy, given in all_together(bench, texts, quiet, files=2, sections=sections).items():
         assert all(given[number] == whole[number] for number in given)
         reported[strategy] = sorted(given)
     # Windows 5 and 6, (15, 25] and (20, 30], are empty.
