@@ -182,6 +182,8 @@ def test_started_one_after_the_other_they_are_one_run(world):
         waiting.state  # noqa: B018
     assert engine.start(world.job("b", checkpoint={"path": "of-b"})) is waiting
     assert waiting.wait(120)
+    # They can be named in any order.
+    world.run(*(world.job(name, checkpoint={"path": f"of-{name}"}) for name in "ba"))
     assert len(world.proxy.asked) - before == together
 
 

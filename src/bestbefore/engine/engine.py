@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.streaming.query import StreamingQuery
 
-from bestbefore.checkpoint.ownership import claim, lend, lock_checkpoint, owner_of
+from bestbefore.checkpoint.ownership import claim, lend, lent_to, lock_checkpoint, owner_of
 from bestbefore.checkpoint.relied_on import sweep
 from bestbefore.checkpoint.state import Commits, State
 from bestbefore.engine.alerts import AlertListener
@@ -152,9 +152,7 @@ class Engine:
 
     def _open(self, starts: Sequence[Start], *, overwrite: bool) -> Opened:
         """Open what jobs need to run together, as the last committed batch left it."""
-        storage = storage_at(self.spark, starts[0].job.checkpoint)
-        order = Commits(storage).in_order([one.job for one in starts])
-        starts = [starts[number] for number in order]
+        storage, starts = self._in_order(starts)
         jobs = [one.job for one in starts]
         frames = {iri: frame for one in starts for iri, frame in one.frames().items()}
         rows = self._intake(streams_of(jobs), frames)
@@ -183,6 +181,15 @@ class Engine:
         except BaseException:
             opened.close()
             raise
+
+    def _in_order(self, starts: Sequence[Start]) -> tuple[Storage, list[Start]]:
+        """The checkpoint that queries go on from, and the one in whose name it is before others."""
+        own = [storage_at(self.spark, one.job.checkpoint) for one in starts]
+        # A query that ran with others has its state in theirs.
+        storage = next((one for one in own if lent_to(one) is None), own[0])
+        mine = sorted(range(len(starts)), key=lambda number: own[number].root != storage.root)
+        order = Commits(storage).in_order([starts[number].job for number in mine])
+        return storage, [starts[mine[number]] for number in order]
 
     def _claim(
         self,
