@@ -182,6 +182,9 @@ def test_started_one_after_the_other_they_are_one_run(world):
         waiting.state  # noqa: B018
     assert engine.start(world.job("b", checkpoint={"path": "of-b"})) is waiting
     assert waiting.wait(120)
+    alone = Engine(world.spark).start(world.job("a", checkpoint={"path": "of-a"}))
+    with pytest.raises(StateError, match="this run lacks <http://example.org/b>"), alone:
+        pass
     # They can be named in any order.
     world.run(*(world.job(name, checkpoint={"path": f"of-{name}"}) for name in "ba"))
     assert len(world.proxy.asked) - before == together
@@ -202,6 +205,11 @@ def test_what_has_nothing_in_common_runs_by_itself(world):
     assert first is not second
     assert second.wait(120)
     assert world.answers("c", folder="c")
+    unused = Engine(world.spark).start(world.job("b", folder="unused"))
+    unused.stop()
+    assert unused.wait(1)
+    with pytest.raises(WorkError, match="stopped before it began"):
+        unused.query  # noqa: B018
     # The other begins by itself after a moment.
     until(lambda: world.answers("a"))
     assert first.wait(120)
@@ -227,7 +235,9 @@ def test_one_joins_others_that_wait_for_more(world):
     until(lambda: running.state.source_batch == 0)
     (world.folder / "taken" / "batch=7").mkdir(parents=True)
     with pytest.raises(StateError, match="holds answers of an earlier run"):
-        engine.start(job("b", sink={"path": "taken"}))
+        engine.start(job("b", sink={"path": "taken"}, checkpoint={"path": "of-b"}))
+    # It has not joined, and nothing says so.
+    assert not (world.folder / "of-b" / "together.json").exists()
     assert engine.start(job("b"), on_quality=heard["b"].append) is running
     for batch, (file, text) in enumerate(files[1:], 1):
         file.write_text(text)

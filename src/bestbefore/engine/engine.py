@@ -200,9 +200,10 @@ class Engine:
         overwrite: bool,
     ) -> str:
         """Make the folders of the answers this run's; return its id."""
-        for start in starts[1:]:
-            if start.job.checkpoint != starts[0].job.checkpoint:
-                self._lend(start.job, storage.root)
+        own = {start.job.checkpoint: start.job for start in starts[1:]}
+        own.pop(starts[0].job.checkpoint, None)
+        for job in own.values():
+            self._check_unbegun(job, storage.root)
         for start, state in zip(starts, found, strict=True):
             owner = owner_of(storage, start.job.query.name)
             claim(
@@ -212,10 +213,12 @@ class Engine:
                 joined=state.joined,
                 overwrite=overwrite,
             )
+        for path in own:
+            lend(storage_at(self.spark, path), storage.root)
         return owner.run
 
-    def _lend(self, job: Job, checkpoint: str) -> None:
-        """Let a query run in the checkpoint of others; in its own it must not have begun."""
+    def _check_unbegun(self, job: Job, checkpoint: str) -> None:
+        """Refuse to let a query run in the checkpoint of others that has begun in its own."""
         own = storage_at(self.spark, job.checkpoint)
         if Commits(own).names():
             raise StateError(
@@ -223,7 +226,6 @@ class Engine:
                 f"go on in {checkpoint}: run it alone, or give it another checkpoint.path to "
                 "begin anew with the others"
             )
-        lend(own, checkpoint)
 
     def _query_run(  # noqa: PLR0913 - what makes up a query
         self,

@@ -92,11 +92,16 @@ class RunningQuery:
 
     def begin(self) -> StreamingQuery:
         """Read the streams from now on, if that has not begun; return Spark's query."""
+        if (begun := self._query) is not None:
+            # Without the lock: whoever stops it may wait for the one who asks.
+            return begun
         with self._changing:
             if self._query is None:
                 run = self._open_run
                 if run.batches.failure is not None:
                     raise run.batches.failure
+                if not self.is_open:
+                    raise WorkError("the query was stopped before it began")
                 try:
                     self._query = run.begin()
                 except BaseException as error:
@@ -163,6 +168,7 @@ class RunningQuery:
         except (PySparkException, BestbeforeError, Py4JError, ConnectionError) as error:
             self.is_open = False
             if self._opened is None:
+                self._failure_told = True
                 raise
             self.batches.opened.close()
             raise self._failure(error) from None
@@ -172,6 +178,8 @@ class RunningQuery:
 
     def _has_ended(self) -> bool:
         """Whether it has ended within a moment, other than to let another query join."""
+        if not self.is_open and self._opened is not None and not self.begun:
+            return self._opened.batches.failure is None
         query = self.query
         # In short steps, because a wait inside the JVM hears of no signal.
         if not query.awaitTermination(_STEP_S):  # type: ignore[arg-type]
@@ -221,6 +229,8 @@ class RunningQuery:
             except (Py4JNetworkError, ConnectionError) as error:
                 failure = error
         self.stop()
+        if kind is None and self._missing is not None and not self._failure_told:
+            raise self._missing
         if failure is not None and kind is None:
             raise self._failure(failure) from None
 
