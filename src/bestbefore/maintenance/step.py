@@ -144,7 +144,6 @@ def maintain(
     if situation.keep_ms is not None:
         view.units.used_ms[window.unit] = outcome.t_ms
     view.units.forget_needed(window.unit[~view.units.held[window.unit]])
-    view.units.forget_needed(outcome.evicted)
     outcome = replace(outcome, changed=changed, waiting=waiting, window=window)
     return _told(view, _accounted(policy, outcome, situation, ledger), situation.written_ms)
 
@@ -158,6 +157,7 @@ def apply_outcome(view: View, outcome: Outcome) -> int:
     """
     if len(outcome.evicted):
         view.evict(outcome.evicted)
+        view.units.forget_needed(outcome.evicted)
     changed = _take_over(view, outcome) if len(outcome.reply.answered) else 0
     for unit in outcome.reply.failed:
         _back_off(view.units, unit, outcome.evaluation)

@@ -17,8 +17,8 @@ def state_of(rig):
     rates, learned = rig.view.units.rates, None
     if rates is not None:
         learned = rates.learned(np.arange(len(rig.view))).tolist(), rates.population
-    watched = rig.view.units.watched
-    return rig.view.keys, columns, rows, rig.state.view("bkg").saved, learned, watched
+    counted = rig.view.units.watched, vars(rig.view.units.needs)
+    return rig.view.keys, columns, rows, rig.state.view("bkg").saved, learned, counted
 
 
 CASES = {
@@ -28,6 +28,7 @@ CASES = {
     "flexible": ("FBA(SBM-BGP)", {"change_interval": "7s"}),
     "learned": ("CWSJ-WBM(fill=true)", {"change_interval": "learned"}),
     "expected gain": ("EFG", {"change_interval": "learned"}),
+    "gain and capacity": ("MP(AW,EFG,EFG)", {"change_interval": "learned", "capacity": 5}),
 }
 
 
