@@ -14,7 +14,7 @@ from bestbefore.engine.asking import Asking
 from bestbefore.engine.deadline import Deadline, RequestPace
 from bestbefore.engine.found_state import Found
 from bestbefore.engine.limited_service import LimitedService, load_requests
-from bestbefore.engine.view_start import change_intervals, open_view
+from bestbefore.engine.view_start import change_intervals, open_view, slide_of
 from bestbefore.job import ServiceSettings
 from bestbefore.limits import RequestAccount, RequestLedger
 from bestbefore.maintenance import (
@@ -111,9 +111,9 @@ class ServedView:
     begun: bool = False
 
     def begin_at(self, t_ms: int) -> None:
-        """Let the age of what was loaded count from the first evaluation that needs any of it."""
+        """Let the age of what was loaded count, now that an evaluation needs any of it."""
         if not self.begun:
-            self.view.begin(t_ms)
+            self.view.begin(t_ms, slide_ms=slide_of(self.job))
             self.begun = True
 
     def begin(self, batch: int, state: ViewState) -> "ViewBatch":

@@ -101,7 +101,7 @@ def restored_view(job: ServiceSettings, storage: Storage, whole: State) -> Local
     defaults = _defaults(job, change_intervals(job))
     view = load_snapshot(storage, state.snapshot, defaults, _rates(job))
     if state.unused and whole.begun_ms is not None:
-        view.begin(whole.begun_ms)
+        view.begin(whole.begun_ms, slide_ms=slide_of(job))
     _replay(view, Journal(storage), after=state.snapshot_batch, until=whole.batch)
     return view
 
@@ -113,13 +113,21 @@ def _begun(
     intervals, name = change_intervals(job), _name_of(job, whole)
     if storage.read(f"view/{name}/rows.parquet") is None:
         view = _initial(job, service, intervals, clock)
-        if whole.begun_ms is not None:
-            view.begin(whole.latest_ms or whole.begun_ms)
+        if whole.begun_ms is not None and whole.latest_ms is not None:
+            view.begin(whole.latest_ms)
+        elif whole.begun_ms is not None:
+            view.begin(whole.begun_ms, slide_ms=slide_of(job))
         save_snapshot(view, storage, name)
     view = load_snapshot(storage, name, _defaults(job, intervals), _rates(job))
     unused = whole.begun_ms is None
     state = replace(whole.view(job.name), snapshot=name, snapshot_batch=whole.batch, unused=unused)
     return view, state
+
+
+def slide_of(job: ServiceSettings) -> int:
+    """How long one slide of a service's window takes; nothing where that is not known."""
+    extent = job.window.extent
+    return 0 if isinstance(extent, CountWindow) else extent.slide_ms
 
 
 def _name_of(job: ServiceSettings, whole: State) -> str:

@@ -127,7 +127,7 @@ class TraceView:
         zeros = np.zeros(len(self.version), dtype=np.int64)
         units = new_units(zeros, zeros, 1)
         units.interval_ms[:] = scenario.interval_ms
-        units.refreshed_ms[:] = scenario.window.closing(scenario.evaluations.start)
+        units.refreshed_ms[:] = scenario.window.t0_ms
         units.best_before_ms[:] = scenario.best_before_ms
         units.periodic[:] = scenario.periodic
         units.held[:] = self.version >= 0

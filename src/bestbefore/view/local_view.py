@@ -81,15 +81,17 @@ class LocalView:
     def __len__(self) -> int:
         return len(self.keys)
 
-    def begin(self, t_ms: int) -> None:
+    def begin(self, t_ms: int, *, slide_ms: int = 0) -> None:
         """Let τ of what was loaded be the first evaluation time.
 
-        So is the age, unless the stream is live: then it counts from when it was loaded, if that
-        is known.
+        The age counts from when it was loaded, if that is known and the stream is live. A stream
+        that is replayed is taken to have begun then: a slide before its first evaluation.
         """
         loaded_ms = self.units.refreshed_ms
         live = (loaded_ms > 0) & (np.abs(loaded_ms - t_ms) <= LIVE_WITHIN_MS)
-        self.units.refreshed_ms[:] = np.where(live | (loaded_ms == CHANGED), loaded_ms, t_ms)
+        self.units.refreshed_ms[:] = np.where(
+            live | (loaded_ms == CHANGED), loaded_ms, t_ms - slide_ms
+        )
         self.units.best_before_ms[:] = t_ms
         self._count = None
 

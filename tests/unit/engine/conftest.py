@@ -102,7 +102,7 @@ class Rig:
 
     def _batch(self, number, evaluations, events):
         if evaluations[0] == 1:
-            self.view.begin(WINDOW.closing(1))
+            self.view.begin(WINDOW.closing(1), slide_ms=WINDOW.slide_ms)
         before = self.state.view("bkg")
         view, asking = maintained(
             self.served,

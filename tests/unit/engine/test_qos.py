@@ -23,7 +23,7 @@ LATER = [*EVENTS, *((6_000 + 100 * number, user(number)) for number in range(8))
 def test_no_more_is_refreshed_than_the_wanted_freshness_takes(rig, wanted, refreshes):
     """Five seconds old with an interval of about five: some .39 of eight are fresh."""
     run = rig("WSJ-WBM", budget=None, qos={"freshness": wanted}, change_interval="5s")
-    run.run(LATER, batches=[[1], [2]])
+    run.run(EVENTS, batches=[[1]])
     outcome = run.raw[-1]
     assert len(outcome.elected) == refreshes
     assert outcome.window.freshness(outcome.fresh) >= wanted
@@ -38,20 +38,20 @@ def test_what_is_missing_is_not_fresh(rig):
 
 def test_an_alert_says_that_the_budget_is_too_small_and_which_would_do(rig):
     run = rig("WSJ-WBM", budget=1, qos={"freshness": 0.7}, change_interval="5s")
-    run.run(LATER, batches=[[1], [2]])
+    run.run(EVENTS, batches=[[1]])
     alert = freshness_alert(run.job, run.raw[-1])
     assert alert.promise == "freshness"
     assert "the budget is 1 refreshes, 5 are needed" in alert.why
     assert alert.remedy == "budget.refreshes = 5 would keep it"
     better = rig("WSJ-WBM", budget=5, qos={"freshness": 0.7}, change_interval="5s", folder="more")
-    better.run(LATER, batches=[[1], [2]])
+    better.run(EVENTS, batches=[[1]])
     assert freshness_alert(better.job, better.raw[-1]) is None
 
 
 def test_an_alert_names_the_service_that_fails(rig):
     run = rig("WSJ-WBM", budget=None, qos={"freshness": 0.9}, change_interval="5s")
     run.service.down.update((user(number),) for number in range(8))
-    run.run(LATER, batches=[[1], [2]])
+    run.run(EVENTS, batches=[[1]])
     assert "7 refreshes failed (down)" in freshness_alert(run.job, run.raw[-1]).why
 
 
@@ -63,7 +63,7 @@ def test_an_alert_names_the_limit_that_bound(rig):
         limits={"units_per_evaluation": 2},
         change_interval="5s",
     )
-    run.run(LATER, batches=[[1], [2]])
+    run.run(EVENTS, batches=[[1]])
     alert = freshness_alert(run.job, run.raw[-1])
     assert "limits.units_per_evaluation leaves 2 refreshes, 7 are needed" in alert.why
     assert alert.remedy == "raise limits.units_per_evaluation"
