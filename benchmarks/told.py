@@ -172,7 +172,9 @@ def calibration() -> Iterable[str]:
     """How far the estimates of EFG are from what comes true."""
     yield "## Expected calibration error of `EFG`, after a fifth of each run\n"
     yield "The mean over the runs, each of which is so short that chance alone makes some error,"
-    yield "and in parentheses that of all runs together.\n"
+    yield "and in parentheses that of all runs together. To be told the truth is to be told how"
+    yield "often each unit changes in the trace: one that does not is said to change once in twice"
+    yield "its length, which is too often.\n"
     many = ("`bipartite`: periodic changes", Column("", "bipartite", 5, {}, BIPARTITE), PHASES)
     drawn = replace(many[1], parameters={"changes": "poisson"})
     budgets, lines = (3, 5, 10), []

@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from bestbefore.arrays import Booleans, Integers, Scores, Weights, places
+from bestbefore.arrays import Booleans, Integers, Numbers, Scores, Weights, places
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.window_units import JoinKeys, WindowUnits
 from bestbefore.view.units import Units
@@ -104,17 +104,22 @@ class CandidateSet:
         return self._cut(self.units.periodic)
 
     @property
+    def hints(self) -> Numbers:
+        """What is known besides the refreshes of how often the unit changes."""
+        return self.units.hints(self.unit)
+
+    @property
     def change_rate(self) -> Scores:
         """The expected changes per millisecond."""
         if self.units.rates is None:
             return np.asarray(1.0 / self.interval_ms, dtype=np.float64)
-        return self.units.rates.mean(self.unit, self.interval_ms)
+        return self.units.rates.mean(self.unit, self.hints)
 
     def rate_weights(self) -> Iterator[tuple[slice, Weights]]:
         """How probable each rate is that was learned of, some candidates at a time."""
         if self.units.rates is None:
             raise PolicyError("the change rates of these units are known")
-        return self.units.rates.weights(self.unit, self.interval_ms)
+        return self.units.rates.weights(self.unit, self.hints)
 
     def occupancy(self, moment: Moment) -> Scores:
         """The share of all evaluations that need the unit, as far as was seen.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bestbefore.arrays import Integers, Scores
+from bestbefore.arrays import Integers, Numbers, Scores
 from bestbefore.maintenance.window_sets import WindowSets
 from bestbefore.maintenance.window_units import NO_UNITS, WindowUnits
 
@@ -45,11 +45,13 @@ class Outcome:
     """The record of one evaluation's maintenance, from its election to what it did.
 
     `elected` are those that the ledger granted; `came_ms` is the time of the stream when the reply
-    came; `evicted` left to make room; `used` are those that the window needs and the view then
-    holds, noted where a capacity makes it matter. `bound_by` is the limit that kept it from
-    refreshing more, if one did, and `left` the requests that each limit of the service then leaves;
-    `budget` is the γ that it had; `lift` how many refreshes a wanted freshness would have taken,
-    and the freshness that no budget could exceed; `price` what a refresh had to be worth.
+    came, and `need` how often the units in it were needed by then (see `Units.need`), which who
+    applies it again may not know any more; `evicted` left to make room; `used` are those that the
+    window needs and the view then holds, noted where a capacity makes it matter. `bound_by` is the
+    limit that kept it from refreshing more, if one did, and `left` the requests that each limit of
+    the service then leaves; `budget` is the γ that it had; `lift` how many refreshes a wanted
+    freshness would have taken, and the freshness that no budget could exceed; `price` what a
+    refresh had to be worth.
     Of what it did: `changed` held units had other content, `waiting` units of the window were no
     candidates (their request failed lately, or can never be sent), `saved` is the budget left for
     later (borrowed, if negative), `started` was spent beyond it to fill the view, `window` is what
@@ -63,6 +65,7 @@ class Outcome:
     elected: Integers = field(default_factory=lambda: NONE)
     reply: Reply = NO_REPLY
     came_ms: int | None = None
+    need: Numbers | None = None
     evicted: Integers = field(default_factory=lambda: NONE)
     used: Integers = field(default_factory=lambda: NONE)
     bound_by: str | None = None

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers, Scores
+from bestbefore.arrays import Booleans, Integers, Numbers, Scores
 from bestbefore.limits import Affordable
 from bestbefore.maintenance.allocation import allowance, savings
 from bestbefore.maintenance.best_before import next_best_before
@@ -173,18 +173,19 @@ def _take_over(view: View, outcome: Outcome) -> int:
     changed = view.replace(answered, reply.content) & known
     for unit, interval in reply.stated_ms.items():
         units.interval_ms[unit] = interval
+    hints = units.hints(answered, outcome.need)
     # Of a unit that was known to have changed, a refresh tells nothing of how often it does.
     learned = known & (units.refreshed_ms[answered] != CHANGED)
     if units.rates is not None and learned.any():
         seen = answered[learned]
         age_ms = came_ms - units.refreshed_ms[seen]
         since_ms = _since_change(reply, seen, age_ms, came_ms)
-        units.rates.observe(seen, units.interval_ms[seen], age_ms, changed[learned], since_ms)
+        units.rates.observe(seen, hints[learned], age_ms, changed[learned], since_ms)
         if not units.rates.stated:
             units.interval_ms[seen] = units.rates.interval_ms(seen)
     if units.rates is not None and not learned.all():
         units.rates.regular.lose_track(answered[~learned])
-    _note_moves(units, answered, value, came_ms)
+    _note_moves(units, answered, value, came_ms, hints)
     _renew(units, answered, known, t_ms)
     units.refreshed_ms[answered] = came_ms
     return int(np.count_nonzero(changed))
@@ -202,7 +203,9 @@ def _since_change(reply: Reply, seen: Integers, age_ms: Integers, came_ms: int) 
     return np.asarray(np.where((since >= 0) & (since < age_ms), since, -1), dtype=np.int64)
 
 
-def _note_moves(units: Units, answered: Integers, before: Scores, came_ms: int) -> None:
+def _note_moves(
+    units: Units, answered: Integers, before: Scores, came_ms: int, hints: Numbers
+) -> None:
     """Note how far the values that a FILTER compares have moved since they were last fetched."""
     moved = units.value[answered] - before
     aged = units.refreshed_ms[answered] != CHANGED
@@ -211,7 +214,7 @@ def _note_moves(units: Units, answered: Integers, before: Scores, came_ms: int) 
         return
     unit, moved = answered[there], moved[there]
     age_ms = np.maximum(came_ms - units.refreshed_ms[unit], 1).astype(np.float64)
-    unchanged = np.clip(units.unchanged(unit, age_ms), _LEAST, 1 - _LEAST)
+    unchanged = np.clip(units.unchanged(unit, age_ms, hints[there]), _LEAST, 1 - _LEAST)
     units.squares[unit] += moved**2
     # So many changes are expected where there was one at least.
     units.moves[unit] += -np.log(unchanged) / (1 - unchanged)
@@ -290,6 +293,7 @@ def _outcome(units: Units, window: WindowUnits, situation: Situation, asked: Ask
         elected=sent[~np.isin(sent, reply.unsent)] if len(reply.unsent) else sent,
         reply=reply,
         came_ms=asked.came_ms,
+        need=units.need(reply.answered),
         evicted=evicted,
         used=used,
         bound_by=asked.bound_by,

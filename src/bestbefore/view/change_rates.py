@@ -21,11 +21,19 @@ _NEXT_TO_NEVER = 30.0
 # A fit looks at all units, so that it is due after one refresh per so many of them.
 _FITTED_EVERY = 4_096
 _FITS, _SAMPLE = 3, 1_024
+# From one rate of the grid to the next, how much more common it is among units needed e times as
+# often is a number (as a logarithm) that is expected to be about so large, either way. Where rates
+# differ by a factor of four or so, such units then change about twice as often, or half as often.
+_LEANING = 0.2
 # So many rows stay in the processor's cache.
 _CHUNK, _REGULAR_CHUNK = 16_384, 2_048
 # However unlikely, no rate is impossible: what is believed and what was seen would exclude each
 # other, and nothing would be left.
 _LEAST = 1e-12
+_STEPS = np.arange(_RATES) - (_RATES - 1) / 2
+NEED_STEP = 0.25
+NEEDS: Numbers = np.linspace(-4.0, 4.0, 33)
+"""How many times as often as others a unit can be needed, as logarithms: these are told apart."""
 ONES = np.ones(_RATES, dtype=np.float32)
 """What a posterior is multiplied with to add it up."""
 
@@ -41,8 +49,14 @@ class ChangeRates:
 
     A unit of which little is known is taken to be like the others: `prior` is the distribution of
     rates over the units, fitted to what was seen of them (empirical Bayes). It may have several
-    peaks, as where most units hardly ever change. `stated` says that the user states intervals:
-    then they take the place of the prior.
+    peaks, as where most units hardly ever change. Those refreshed are not like the others, for they
+    are needed more often: so the prior is that of units needed as often as most, and `lean` says
+    how much more common faster rates are among those needed more, as far as that shows in the
+    refreshes. `need` is how often each unit was needed by its last one. `stated` says that the user
+    states intervals: then they take the place of the prior.
+
+    What is known of units besides their refreshes is a `hint` of each: the interval that is stated
+    or, where none is, how often it is needed (`Units.need`).
 
     `regular` knows the units whose changes are no Poisson process but come at regular intervals.
     It has a say as soon as it is sure that there are such units, and where nothing is stated.
@@ -58,6 +72,8 @@ class ChangeRates:
         first = expected * np.exp(-expected)
         self._first: Numbers = first / first.sum()
         self.prior: Numbers = self._first + _LEAST
+        self.lean = 0.0
+        self.need: Weights = np.zeros(units, dtype=np.float32)
         # Refreshes since the prior was fitted: with many units that is not done every time.
         self.unfitted = 0
         self.regular = RegularChanges(units, 1.0 / self.rate, self._first)
@@ -65,7 +81,7 @@ class ChangeRates:
     def observe(
         self,
         units: Integers,
-        interval_ms: Integers,
+        hint: Numbers,
         age_ms: Integers,
         changed: Booleans,
         since_ms: Integers | None = None,
@@ -87,7 +103,9 @@ class ChangeRates:
         if since_ms is not None and (known_when := changed & (since_ms >= 0)).any():
             rest = np.outer(np.maximum(since_ms[known_when], 0), self.rate)
             said[known_when] = self.rate / self.rate[-1] * np.exp(rest[:, :1] - rest)
-        before = self._before(interval_ms).astype(np.float64)
+        if not self.stated:
+            self.need[units] = hint
+        before = self._before(hint).astype(np.float64)
         known = self.likelihood[units].astype(np.float64)
         whole = (known * before).sum(axis=1, keepdims=True)
         known = ((1 - _REDRAWN) * known / whole + _REDRAWN) * said
@@ -105,15 +123,28 @@ class ChangeRates:
         seen = np.flatnonzero(self.likelihood[:, 0] != self.likelihood[:, -1])
         seen = seen[:: -(-len(seen) // _SAMPLE)]
         likelihood = self.likelihood[seen].astype(np.float64)
+        need = self.need[seen].astype(np.float64)
         for _ in range(_FITS):
-            weight = likelihood * self.prior
-            weight /= weight.sum(axis=1, keepdims=True)
-            found = weight.sum(axis=0) + _FIRST_UNITS * self._first
-            # Rounded, so that it does not depend on the order of the units.
-            self.prior = np.round(found / found.sum(), 12) + _LEAST
-        at_random = (likelihood * self.prior).sum(axis=1)
+            self._fit_once(likelihood, need)
+        at_random = (likelihood * self._leaning(need)).sum(axis=1)
         for _ in range(_FITS):
             self.regular.fit(seen, at_random)
+
+    def _fit_once(self, likelihood: Numbers, need: Numbers) -> None:
+        """One step of expectation maximisation for the prior, and of Newton's for its lean."""
+        leaning = np.exp(self.lean * np.outer(need, _STEPS))
+        leaning /= (leaning @ self.prior)[:, None]
+        before = leaning * self.prior
+        weight = likelihood * before
+        weight /= weight.sum(axis=1, keepdims=True)
+        mean = before @ _STEPS
+        slope = need @ (weight @ _STEPS - mean) - self.lean / _LEANING**2
+        bend = need**2 @ (before @ _STEPS**2 - mean**2) + 1 / _LEANING**2
+        found = weight.sum(axis=0) + _FIRST_UNITS * self._first
+        found /= leaning.sum(axis=0) + _FIRST_UNITS
+        # Rounded, so that it does not depend on the order of the units.
+        self.lean = round(self.lean + float(slope / bend), 12)
+        self.prior = np.round(found / found.sum(), 12) + _LEAST
 
     @property
     def tells_regular(self) -> bool:
@@ -121,7 +152,7 @@ class ChangeRates:
         return self.regular.found and not self.stated
 
     def with_regular(
-        self, units: Integers, at_random: Scores, regular: Callable[[slice], Scores]
+        self, units: Integers, hint: Numbers, at_random: Scores, regular: Callable[[slice], Scores]
     ) -> Scores:
         """What is expected of units, whose entries come last, given what is in either case.
 
@@ -129,49 +160,56 @@ class ChangeRates:
         """
         for first in range(0, len(units) if self.tells_regular else 0, _REGULAR_CHUNK):
             part = slice(first, first + _REGULAR_CHUNK)
-            weight = self.likelihood[units[part]] @ self.prior
-            share = self.regular.regularity(units[part], weight)
+            weight = self.likelihood[units[part]] * self._before(hint[part])
+            share = self.regular.regularity(units[part], weight @ ONES)
             at_random[..., part] += share * (regular(part) - at_random[..., part])
         return at_random
 
-    def still_fresh(self, units: Integers, interval_ms: Integers, age_ms: Numbers) -> Scores:
+    def still_fresh(self, units: Integers, hint: Numbers, age_ms: Numbers) -> Scores:
         """The probability that units did not change since their last refresh, an age ago."""
-        found = self.fresh(units, interval_ms, age_ms)
+        found = self.fresh(units, hint, age_ms)
         return self.with_regular(
-            units, found, lambda part: self.regular.fresh(units[part], age_ms[part])
+            units, hint, found, lambda part: self.regular.fresh(units[part], age_ms[part])
         )
 
-    def weights(self, units: Integers, interval_ms: Integers) -> Iterator[tuple[slice, Weights]]:
+    def weights(self, units: Integers, hint: Numbers) -> Iterator[tuple[slice, Weights]]:
         """The posterior of units, a slice of them at a time, but for a factor of each unit."""
         for first in range(0, len(units), _CHUNK):
             part = slice(first, first + _CHUNK)
             chosen = units[part]
             side_by_side = int(chosen[-1]) - int(chosen[0]) == len(chosen) - 1
             rows = slice(int(chosen[0]), int(chosen[-1]) + 1) if side_by_side else chosen
-            yield part, self.likelihood[rows] * self._before(interval_ms[part])
+            yield part, self.likelihood[rows] * self._before(hint[part])
 
-    def _before(self, interval_ms: Integers) -> Weights:
+    def _before(self, hint: Numbers) -> Weights:
         """What is believed of units before they were refreshed; it adds up to one."""
         if not self.stated:
-            return self.prior.astype(np.float32)
-        expected = np.outer(interval_ms, self.rate)
+            return self._leaning(hint)
+        expected = np.outer(hint, self.rate)
         log = _STATED_CHANGES * (np.log(expected) - expected)
         weight = np.exp(log - log.max(axis=1, keepdims=True)) + _LEAST
         return np.asarray(weight / weight.sum(axis=1, keepdims=True), dtype=np.float32)
 
-    def fresh(self, units: Integers, interval_ms: Integers, age_ms: Numbers) -> Scores:
+    def _leaning(self, need: Numbers) -> Weights:
+        """The prior of units that are needed so often: there are few ways to be."""
+        by_need = np.exp(self.lean * np.outer(NEEDS, _STEPS)) * self.prior
+        by_need /= by_need.sum(axis=1, keepdims=True)
+        which = ((need - NEEDS[0]) / NEED_STEP).astype(np.int64)
+        return np.asarray(by_need.astype(np.float32)[which])
+
+    def fresh(self, units: Integers, hint: Numbers, age_ms: Numbers) -> Scores:
         """The probability that units do not change within an age each, at any time of theirs."""
         found = np.empty(len(units))
         rate = -self.rate.astype(np.float32)
-        for part, weight in self.weights(units, interval_ms):
+        for part, weight in self.weights(units, hint):
             unchanged = np.exp(np.outer(age_ms[part].astype(np.float32), rate))
             found[part] = np.einsum("ur,ur->u", weight, unchanged) / (weight @ ONES)
         return np.minimum(found, 1.0)
 
-    def mean(self, units: Integers, interval_ms: Integers) -> Scores:
+    def mean(self, units: Integers, hint: Numbers) -> Scores:
         """The expected changes per millisecond of units."""
         found, rate = np.empty(len(units)), self.rate.astype(np.float32)
-        for part, weight in self.weights(units, interval_ms):
+        for part, weight in self.weights(units, hint):
             found[part] = (weight @ rate) / (weight @ ONES)
         return found
 
@@ -181,7 +219,7 @@ class ChangeRates:
         Where every refresh found a change the rate may be anything above; its logarithm is tamer.
         """
         found, log_rate = np.empty(len(units)), np.log(self.rate).astype(np.float32)
-        for part, weight in self.weights(units, np.ones(len(units), dtype=np.int64)):
+        for part, weight in self.weights(units, self.need[units].astype(np.float64)):
             found[part] = (weight @ log_rate) / (weight @ ONES)
         return np.asarray(np.maximum(1, np.round(np.exp(-found))), dtype=np.int64)
 
@@ -189,24 +227,27 @@ class ChangeRates:
         """Make room for more units, of which nothing is known."""
         self.likelihood = grown(self.likelihood, count)
         self.likelihood[len(self.likelihood) - count :] = 1.0
+        self.need = grown(self.need, count)
         self.regular.extend(count)
 
     def move_up(self, kept: Integers, first: int) -> None:
         """Forget the units from `first` on, but for some that move up in their order."""
         self.likelihood = moved_up(self.likelihood, kept, first)
+        self.need = moved_up(self.need, kept, first)
         self.regular.move_up(kept, first)
 
     def learned(self, units: Integers | Booleans) -> Weights:
         """All that is known of units, a row each, to be kept."""
-        parts = (self.likelihood, self.regular.likelihood, self.regular.track)
-        return np.hstack([part[units] for part in parts])
+        return np.hstack([part[units] for part in self._parts()])
 
     def restore(self, units: Integers, learned: Weights) -> None:
         """Know of units again what was kept."""
-        parts = (self.likelihood, self.regular.likelihood, self.regular.track)
-        ends = np.cumsum([part.shape[1] for part in parts])
-        for part, columns in zip(parts, np.split(learned, ends[:-1], axis=1), strict=True):
+        ends = np.cumsum([part.shape[1] for part in self._parts()])
+        for part, columns in zip(self._parts(), np.split(learned, ends[:-1], axis=1), strict=True):
             part[units] = columns
+
+    def _parts(self) -> tuple[Weights, ...]:
+        return self.likelihood, self.need[:, None], self.regular.likelihood, self.regular.track
 
     @property
     def population(self) -> Mapping[str, Any]:
@@ -214,6 +255,7 @@ class ChangeRates:
         return {
             "unfitted": self.unfitted,
             "rates": self.prior.tolist(),
+            "lean": self.lean,
             "periods": self.regular.prior.tolist(),
             "share": self.regular.share,
             "found": self.regular.found,
@@ -222,5 +264,6 @@ class ChangeRates:
     def restore_population(self, kept: Mapping[str, Any]) -> None:
         """Know of the units together again what was kept."""
         self.unfitted, self.prior = kept["unfitted"], np.array(kept["rates"])
+        self.lean = kept["lean"]
         self.regular.prior = np.array(kept["periods"])
         self.regular.share, self.regular.found = kept["share"], kept["found"]

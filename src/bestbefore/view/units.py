@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from bestbefore.arrays import Booleans, Integers, Numbers, Scores, grown, moved_up
-from bestbefore.view.change_rates import ChangeRates
+from bestbefore.view.change_rates import NEED_STEP, NEEDS, ChangeRates
 
 CHANGED = -(2**62)
 """The `refreshed_ms` of a unit that is known to have changed: whatever was fetched is too old."""
@@ -91,17 +91,37 @@ class Units:
         if self.rates is None:
             probability = self.unchanged(units, age_ms)
         else:
-            probability = self.rates.still_fresh(units, self.interval_ms[units], age_ms)
+            probability = self.rates.still_fresh(units, self.hints(units), age_ms)
         if self.periodic.any():
             certain = np.where(self.best_before_ms[units] > t_ms, 1.0, 0.0)
             probability = np.where(self.periodic[units], certain, probability)
         return np.where(self.held[units], probability, 0.0)
 
-    def unchanged(self, units: Integers, age_ms: Numbers) -> Scores:
+    def unchanged(self, units: Integers, age_ms: Numbers, hints: Numbers | None = None) -> Scores:
         """The probability that units do not change within an age each, at any time of theirs."""
         if self.rates is not None:
-            return self.rates.fresh(units, self.interval_ms[units], age_ms)
+            hints = self.hints(units) if hints is None else hints
+            return self.rates.fresh(units, hints, age_ms)
         return np.asarray(np.exp(-age_ms / self.interval_ms[units]), dtype=np.float64)
+
+    def hints(self, units: Integers, need: Numbers | None = None) -> Numbers:
+        """What is known of units besides their refreshes (see `ChangeRates`).
+
+        Where it matters how often they were needed at another time, `need` tells it.
+        """
+        if self.rates is not None and self.rates.stated:
+            return self.interval_ms[units].astype(np.float64)
+        return self.need(units) if need is None else need
+
+    def need(self, units: Integers) -> Numbers:
+        """How many times as often as others units are needed: one of the logarithms `NEEDS`.
+
+        Of a unit that is not held this is not known, and it is taken to be like the others.
+        """
+        mean = self.needs.sum / max(self.needs.units, 1)
+        more = np.log((self.needed[units] + 1.0) / (mean + 1.0))
+        more = np.clip(np.round(more / NEED_STEP) * NEED_STEP, NEEDS[0], NEEDS[-1])
+        return np.where(self.held[units], more, 0.0)
 
     @property
     def evaluations(self) -> float:

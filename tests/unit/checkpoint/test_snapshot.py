@@ -18,7 +18,9 @@ def test_what_was_learned_of_some_of_many_units_is_theirs_afterwards(tmp_path):
     view.units.rates = rates_of(MANY)
     # After an hour any fast rate explains a change alike: nothing is learned of these.
     seen, age_ms = np.array([3, 5, MANY - 1]), np.array([2_000, 3_600_000, 5_000])
-    view.units.rates.observe(seen, np.ones(3), age_ms, np.array([False, True, False]))
+    view.units.rates.observe(
+        seen, np.array([0.5, 0.0, -1.25]), age_ms, np.array([False, True, False])
+    )
     learned = view.units.rates.interval_ms(np.arange(MANY))
     assert len(set(learned[[0, *seen]].tolist())) == 4
     storage = LocalStorage(str(tmp_path))
@@ -27,3 +29,5 @@ def test_what_was_learned_of_some_of_many_units_is_theirs_afterwards(tmp_path):
     assert view.refreshes == 0
     again = load_snapshot(storage, "s", rates=rates_of(0))
     assert again.units.rates.interval_ms(np.arange(MANY)).tolist() == learned.tolist()
+    assert again.units.rates.need[seen].tolist() == [0.5, 0.0, -1.25]
+    assert again.units.rates.population == view.units.rates.population

@@ -69,14 +69,14 @@ def test_the_gain_is_the_sum_over_the_evaluations_until_the_age_has_come_again()
 def test_where_rates_are_learned_it_is_the_mean_over_all_that_they_may_be():
     units = some_units(30)
     rates = units.rates = ChangeRates(30, width_ms=4_000, slide_ms=1_000)
-    rng = np.random.default_rng(4)
+    rng, everyone = np.random.default_rng(4), np.arange(30)
     for _ in range(3):
         rates.observe(
-            np.arange(30), units.interval_ms, rng.integers(1_000, 9_000, 30), rng.random(30) < 0.4
+            everyone, units.hints(everyone), rng.integers(1_000, 9_000, 30), rng.random(30) < 0.4
         )
     candidates = candidates_of(units)
     found = EFG.score(candidates, MOMENT)
-    ((_, weights),) = rates.weights(np.arange(30), units.interval_ms)
+    ((_, weights),) = rates.weights(everyone, units.hints(everyone))
     weights /= weights.sum(axis=1, keepdims=True)
     units.rates = None
     expected = np.zeros(30)
@@ -95,7 +95,7 @@ def test_of_units_with_regular_changes_what_is_due_comes_before_what_has_just_ch
     first, last = np.where(everyone < 25, 1, 17) * 1_000, 0
     for now in range(6_000, 600_001, 6_000):
         changed = (now - first) // 20_000 > (last - first) // 20_000
-        rates.observe(everyone, units.interval_ms, np.full(50, now - last), changed)
+        rates.observe(everyone, np.zeros(50), np.full(50, now - last), changed)
         last = now
     assert rates.tells_regular
     just_changed = changed

@@ -3,7 +3,7 @@ import pytest
 
 from bestbefore.view import ChangeRates
 
-ANY = np.array([1])
+ALIKE = np.zeros(1)  # needed as often as all others
 
 
 def learn(true_interval_ms, age_ms, polls, seed=0):
@@ -12,7 +12,7 @@ def learn(true_interval_ms, age_ms, polls, seed=0):
     unit = np.array([0])
     for _ in range(polls):
         changed = rng.random(1) < -np.expm1(-age_ms / true_interval_ms)
-        rates.observe(unit, ANY, np.array([age_ms]), changed)
+        rates.observe(unit, ALIKE, np.array([age_ms]), changed)
     return int(rates.interval_ms(unit)[0])
 
 
@@ -37,8 +37,8 @@ def test_when_it_changed_says_more_than_that_it_did():
     for true_ms in (300, 1_500):
         told, silent = (ChangeRates(1, width_ms=10_000, slide_ms=1_000) for _ in range(2))
         for since in rng.exponential(true_ms, 300).astype(np.int64):
-            told.observe(unit, ANY, polls_ms, np.array([True]), np.array([since]))
-            silent.observe(unit, ANY, polls_ms, np.array([True]))
+            told.observe(unit, ALIKE, polls_ms, np.array([True]), np.array([since]))
+            silent.observe(unit, ALIKE, polls_ms, np.array([True]))
         found[true_ms] = (int(told.interval_ms(unit)[0]), int(silent.interval_ms(unit)[0]))
     # As near as the grid of rates has it.
     step = told.rate[-1] / told.rate[-2]
@@ -47,15 +47,15 @@ def test_when_it_changed_says_more_than_that_it_did():
     # Not known when: as if nothing was said.
     told, silent = (ChangeRates(2, width_ms=10_000, slide_ms=1_000) for _ in range(2))
     both, changed = np.arange(2), np.array([True, False])
-    told.observe(both, ANY, np.full(2, 5_000), changed, np.array([-1, 10]))
-    silent.observe(both, ANY, np.full(2, 5_000), changed)
+    told.observe(both, ALIKE, np.full(2, 5_000), changed, np.array([-1, 10]))
+    silent.observe(both, ALIKE, np.full(2, 5_000), changed)
     assert (told.likelihood == silent.likelihood).all()
 
 
 def test_units_are_learned_apart():
     rates = ChangeRates(2, width_ms=1_000, slide_ms=1_000)
     for _ in range(50):
-        rates.observe(np.arange(2), ANY, np.full(2, 1_000), np.array([True, False]))
+        rates.observe(np.arange(2), ALIKE, np.full(2, 1_000), np.array([True, False]))
     fast, slow = rates.interval_ms(np.arange(2))
     assert fast < 1_000
     assert slow > 20_000
@@ -79,8 +79,8 @@ def test_a_new_unit_is_like_the_others():
     for changes, (least, most) in {False: (0.9, 1.0), True: (0.0, 0.1)}.items():
         rates = ChangeRates(41, width_ms=10_000, slide_ms=1_000)
         for _ in range(5):
-            rates.observe(np.arange(40), ANY, np.full(40, 10_000), np.full(40, changes))
-        fresh = rates.fresh(np.array([40]), np.array([1]), np.array([10_000.0]))
+            rates.observe(np.arange(40), ALIKE, np.full(40, 10_000), np.full(40, changes))
+        fresh = rates.fresh(np.array([40]), ALIKE, np.array([10_000.0]))
         assert least <= fresh[0] <= most
 
 
@@ -95,13 +95,43 @@ def test_probabilities_of_being_fresh_are_kept_on_average():
         age_ms = rng.integers(1_000, 40_000, 400)
         changed = rng.random(400) < -np.expm1(-age_ms / interval_ms)
         if step >= 4:
-            expected.append(rates.fresh(units, np.ones(400), age_ms.astype(float)))
+            expected.append(rates.fresh(units, np.zeros(400), age_ms.astype(float)))
             found.append(~changed)
-        rates.observe(units, ANY, age_ms, changed)
+        rates.observe(units, ALIKE, age_ms, changed)
     expected, found = np.concatenate(expected), np.concatenate(found)
     for low in np.arange(0, 1, 0.2):
         among = (expected >= low) & (expected < low + 0.2)
         assert found[among].mean() == pytest.approx(expected[among].mean(), abs=0.06)
+
+
+def rarely_and_often(rates, *, often_ms, rarely_ms, polled=40, polls=3):
+    """Poll some of 200 units, every other of which is needed often, at the rates of either kind."""
+    rng, units = np.random.default_rng(8), np.arange(200)
+    need = np.where(units % 2, 1.0, -1.0)
+    # Those needed often are polled more.
+    chosen = np.concatenate([units[1::2][: 3 * polled // 2], units[::2][: polled // 2]])
+    for _ in range(polls):
+        age_ms = rng.integers(1_000, 60_000, len(chosen))
+        mean_ms = np.where(need > 0, often_ms, rarely_ms)[chosen]
+        changed = rng.random(len(chosen)) < -np.expm1(-age_ms / mean_ms)
+        rates.observe(chosen, need[chosen], age_ms, changed)
+    return need[150:152], units[150:152]
+
+
+def test_units_needed_rarely_are_like_those_needed_rarely_not_like_those_refreshed():
+    for rarely_ms, often_ms in ((200_000, 10_000), (10_000, 200_000)):
+        rates = ChangeRates(200, width_ms=10_000, slide_ms=1_000)
+        need, new = rarely_and_often(rates, rarely_ms=rarely_ms, often_ms=often_ms)
+        found = rates.fresh(new, need, np.full(2, 20_000.0))
+        true = np.exp(-20_000 / np.array([rarely_ms, often_ms]))
+        assert found == pytest.approx(true, abs=0.15)
+
+
+def test_where_need_tells_nothing_of_changes_it_is_not_listened_to():
+    rates = ChangeRates(200, width_ms=10_000, slide_ms=1_000)
+    need, new = rarely_and_often(rates, rarely_ms=30_000, often_ms=30_000)
+    rarely, often = rates.fresh(new, need, np.full(2, 30_000.0))
+    assert rarely == pytest.approx(often, abs=0.1)
 
 
 def test_a_rate_that_changes_is_followed_within_a_few_refreshes():
@@ -109,13 +139,13 @@ def test_a_rate_that_changes_is_followed_within_a_few_refreshes():
     unit, age_ms = np.array([0]), np.array([5_000])
 
     def fresh():
-        return rates.fresh(unit, np.array([1]), np.array([5_000.0]))[0]
+        return rates.fresh(unit, ALIKE, np.array([5_000.0]))[0]
 
     for _ in range(40):
-        rates.observe(unit, ANY, age_ms, np.array([False]))
+        rates.observe(unit, ALIKE, age_ms, np.array([False]))
     assert fresh() > 0.95
     for _ in range(4):
-        rates.observe(unit, ANY, age_ms, np.array([True]))
+        rates.observe(unit, ALIKE, age_ms, np.array([True]))
     assert fresh() < 0.5
 
 

@@ -20,7 +20,7 @@ def polled(gaps, seed=0):
     for _ in range(POLLS):
         now = last + rng.integers(1, 20, UNITS) * SLIDE_MS
         changed = ((changes > last[:, None]) & (changes <= now[:, None])).any(axis=1)
-        rates.observe(np.arange(UNITS), np.ones(1), (now - last).astype(np.int64), changed)
+        rates.observe(np.arange(UNITS), np.zeros(UNITS), (now - last).astype(np.int64), changed)
         last = now
     return rates, changes, last
 
@@ -61,8 +61,8 @@ def test_estimates_are_as_often_true_as_they_say_and_nearer_the_truth_than_at_ra
             ages = np.full(UNITS, age_ms)
             within = (changes > last[:, None]) & (changes <= (last + ages)[:, None])
             true.append(~within.any(axis=1))
-            said.append(rates.still_fresh(units, np.ones(1), ages))
-            blind.append(rates.fresh(units, np.ones(1), ages))
+            said.append(rates.still_fresh(units, np.zeros(UNITS), ages))
+            blind.append(rates.fresh(units, np.zeros(UNITS), ages))
     said, blind, true = (np.concatenate(each) for each in (said, blind, true))
     for low in np.arange(0.0, 1.0, 0.25):
         among = (said >= low) & (said < low + 0.25)

@@ -152,6 +152,7 @@ def _learned_sums(
     unit = candidates.unit
     return rates.with_regular(
         unit,
+        candidates.hints,
         found / whole,
         lambda part: rates.regular.sums(unit[part], age[part], lasting[part], slide_ms),
     )
