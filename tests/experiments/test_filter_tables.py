@@ -31,7 +31,7 @@ def of_data(name: str) -> dict[str, float]:
         name,
         policies=POLICIES,
         budgets=[3],
-        seeds=4,
+        seeds=6,
         figure=lambda each: each.jaccard,
         condition=">100000",
         width="100s",
