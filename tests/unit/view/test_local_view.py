@@ -98,6 +98,12 @@ def test_a_snapshot_holds_everything(view, tmp_path):
     assert again.units.best_before_ms.tolist() == [8_000, 8_000, 5_000]
 
 
+def test_what_was_loaded_before_a_replay_is_a_slide_old_at_the_first_evaluation(view):
+    view.begin(5_000, slide_ms=1_000)
+    assert set(view.units.refreshed_ms.tolist()) == {4_000}
+    assert set(view.units.best_before_ms.tolist()) == {5_000}
+
+
 def test_a_snapshot_that_is_missing_or_no_table_is_named(tmp_path):
     storage = LocalStorage(str(tmp_path))
     with pytest.raises(DamagedState, match=r"view/s/units\.parquet is missing"):
