@@ -5,7 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers, Numbers, Scores, Weights, grown, moved_up
+from bestbefore.arrays import (
+    Booleans,
+    Integers,
+    Numbers,
+    Scores,
+    Weights,
+    grown,
+    moved_up,
+    side_by_side,
+)
 from bestbefore.view.regular_changes import RegularChanges
 
 _RATES = 16
@@ -143,12 +152,15 @@ class ChangeRates:
 
     def weights(self, units: Integers, interval_ms: Integers) -> Iterator[tuple[slice, Weights]]:
         """The posterior of units, a slice of them at a time, but for a factor of each unit."""
+        for part, likelihood in self._likelihood(units):
+            yield part, likelihood * self._before(interval_ms[part])
+
+    def _likelihood(self, units: Integers) -> Iterator[tuple[slice, Weights]]:
         for first in range(0, len(units), _CHUNK):
             part = slice(first, first + _CHUNK)
             chosen = units[part]
-            side_by_side = int(chosen[-1]) - int(chosen[0]) == len(chosen) - 1
-            rows = slice(int(chosen[0]), int(chosen[-1]) + 1) if side_by_side else chosen
-            yield part, self.likelihood[rows] * self._before(interval_ms[part])
+            rows = side_by_side(chosen) if (chosen[1:] > chosen[:-1]).all() else chosen
+            yield part, self.likelihood[rows]
 
     def _before(self, interval_ms: Integers) -> Weights:
         """What is believed of units before they were refreshed; it adds up to one."""
@@ -171,8 +183,15 @@ class ChangeRates:
     def mean(self, units: Integers, interval_ms: Integers) -> Scores:
         """The expected changes per millisecond of units."""
         found, rate = np.empty(len(units)), self.rate.astype(np.float32)
-        for part, weight in self.weights(units, interval_ms):
-            found[part] = (weight @ rate) / (weight @ ONES)
+        if self.stated:
+            for part, weight in self.weights(units, interval_ms):
+                found[part] = (weight @ rate) / (weight @ ONES)
+            return found
+        before = self._before(interval_ms)
+        both = np.stack([before * rate, before], axis=1)
+        for part, likelihood in self._likelihood(units):
+            total, whole = (likelihood @ both).T
+            found[part] = total / whole
         return found
 
     def interval_ms(self, units: Integers) -> Integers:
