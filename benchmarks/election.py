@@ -1,13 +1,15 @@
-"""The time of an election of 1,000 among 1,000,000 candidates, as multiples of one argpartition.
+"""The time of an election of 1,000 among 1,000,000 candidates.
 
 Every registered ranker is measured, in turn with an argpartition: the aim is at most five of them.
 The candidates are the units of a window in a 1:1 join; the same with every hundredth unit waiting,
 so that columns have to be cut; and in an M:N join with two edges per unit, against an argpartition
-of as many numbers as edges. A second table shows how the time grows with the candidates.
+of as many numbers as edges. A second table holds EFG against WBM, in turn, by what is known of the
+units: the aim is at most five times its time. A third shows how times grow with the candidates.
 """
 
 import time
 from collections.abc import Callable
+from statistics import median
 
 import numpy as np
 from rich.console import Console
@@ -16,13 +18,20 @@ from rich.table import Table
 from bestbefore.maintenance import Moment, Situation, WindowUnits, elect, resolve_policy
 from bestbefore.maintenance.rankers import rankers
 from bestbefore.maintenance.window_units import units_of_links
+from bestbefore.view import ChangeRates
 from bestbefore.view.links import link
 from bestbefore.view.units import Units, new_units
 
 CANDIDATES, BUDGET, AIM = 1_000_000, 1_000, 5
 SIZES = (1_000, 10_000, 100_000, 1_000_000)
 MOMENT = Moment(10_000_000, 600_000, 60_000)
-NEEDED = {"RND.F": "RND.F(fdt=500)", "LRU.F": "LRU.F(fdt=500)", "WBM.F": "WBM.F(fdt=500)"}
+NEEDED = {
+    "RND.F": "RND.F(fdt=500)",
+    "LRU.F": "LRU.F(fdt=500)",
+    "WBM.F": "WBM.F(fdt=500)",
+    "TTL": "TTL(ttl=10m)",
+}
+POLLS = 6
 
 
 class Oracle:
@@ -41,11 +50,16 @@ class Oracle:
         """Some later time."""
         return self._change_ms[units]
 
+    def scheduled(self, units: np.ndarray) -> np.ndarray:
+        """Half of them."""
+        return self._stale[units]
+
 
 def main() -> None:
-    """Measure and print both tables."""
+    """Measure and print the tables."""
     console = Console()
     console.print(multiples())
+    console.print(against_wbm())
     console.print(growth())
 
 
@@ -62,9 +76,27 @@ def multiples() -> Table:
     return table
 
 
+def against_wbm() -> Table:
+    """EFG's time as a multiple of WBM's, by what is known of the units and asked of them."""
+    cases: dict[str, tuple[Units, WindowUnits, float | None]] = {
+        "told intervals": (*a_view(CANDIDATES), None),
+        "rates learned": (*learned(regular=False), None),
+        "regular changes found": (*learned(regular=True), None),
+        "rates learned, FILTER": (*learned(regular=False), 1_000.0),
+    }
+    title = f"1,000 of 1,000,000: EFG × WBM, medians, aim ≤ {AIM}"
+    table = Table("EFG", "WBM ms", "EFG ms", "× WBM", title=title)
+    for name, (units, window, threshold) in cases.items():
+        both = [election(ranker, units, window, threshold=threshold) for ranker in ("WBM", "EFG")]
+        turns = [[seconds(work, 1) for work in both] for _ in range(9)]
+        wbm, efg = (1e3 * median(column) for column in zip(*turns, strict=True))
+        table.add_row(name, f"{wbm:.1f}", f"{efg:.1f}", f"{efg / wbm:.1f}")
+    return table
+
+
 def growth() -> Table:
     """Milliseconds per election by the number of candidates."""
-    names = ("RND", "LRU", "WBM", "IBM-BGP", "LRU.F+", "IBM-Agg")
+    names = ("RND", "LRU", "WBM", "EFG", "IBM-BGP", "LRU.F+", "IBM-Agg")
     table = Table("candidates", *names, title="ms per election of a thousandth")
     for size in SIZES:
         view = a_view(size)
@@ -85,6 +117,33 @@ def a_view(size: int) -> tuple[Units, WindowUnits]:
     return units, window
 
 
+def learned(*, regular: bool, size: int = CANDIDATES) -> tuple[Units, WindowUnits]:
+    """A view whose units were polled some times each, and change at random or regularly."""
+    rng = np.random.default_rng(5)
+    units, window = a_view(size)
+    rates = ChangeRates(size, width_ms=MOMENT.width_ms, slide_ms=MOMENT.slide_ms)
+    times_ms = np.sort(rng.integers(1, MOMENT.t_ms // MOMENT.slide_ms, (size, POLLS)), axis=1)
+    times_ms *= MOMENT.slide_ms
+    phase = rng.random(size)
+    for before_ms, now_ms in zip(times_ms.T[:-1], times_ms.T[1:], strict=True):
+        turns = np.stack([before_ms, now_ms]) / units.interval_ms
+        if regular:
+            changed = np.diff(np.floor(turns + phase), axis=0)[0] > 0
+        else:
+            changed = rng.random(size) < -np.expm1(-np.diff(turns, axis=0)[0])
+        for part in np.array_split(np.flatnonzero(now_ms > before_ms), max(1, size // 10_000)):
+            age_ms = (now_ms - before_ms)[part]
+            rates.observe(part, units.interval_ms[part], age_ms, changed[part])
+    if rates.tells_regular != regular:
+        raise RuntimeError("the polls tell otherwise than was meant")
+    units.rates, units.refreshed_ms[:] = rates, times_ms[:, -1]
+    units.moves[:], units.squares[:] = POLLS / 2, POLLS / 2 * rng.gamma(1.0, 50.0**2, size)
+    units.rises[:] = units.falls[:] = POLLS / 4
+    units.watched = MOMENT.t_ms // MOMENT.slide_ms
+    units.set_needed(np.arange(size), rng.integers(1, units.watched, size).astype(np.float64))
+    return units, window
+
+
 def linked() -> tuple[Units, WindowUnits]:
     """The same view, each unit with two of half as many join keys."""
     rng = np.random.default_rng(3)
@@ -96,12 +155,17 @@ def linked() -> tuple[Units, WindowUnits]:
 
 
 def election(
-    name: str, units: Units, window: WindowUnits, budget: int = BUDGET
+    name: str,
+    units: Units,
+    window: WindowUnits,
+    *,
+    budget: int = BUDGET,
+    threshold: float | None = 1_000.0,
 ) -> Callable[[], object]:
     """An election to be timed."""
     policy = resolve_policy(name)
-    oracle = Oracle(len(units)) if name == "WBM*" else None
-    situation = Situation(MOMENT, budget, threshold=1_000.0, oracle=oracle)
+    oracle = Oracle(len(units)) if name in {"WBM*", "BOUND"} else None
+    situation = Situation(MOMENT, budget, threshold=threshold, oracle=oracle)
     rng = np.random.default_rng(2)
     return lambda: elect(policy, units, window, situation, rng=rng)
 

@@ -4,19 +4,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from typing import ClassVar, cast
+from unittest import mock
 
 import numpy as np
 
+import bestbefore
 from benchmarks import columns
-from benchmarks.columns import FILTERED, LEARNED, TRUE, TWITTER, cell, markdown
-from bestbefore.arrays import Numbers, Scores
+from benchmarks.columns import BIPARTITE, FILTERED, LEARNED, TRUE, TWITTER, cell, markdown
+from bestbefore.arrays import Integers, Numbers, Scores
 from bestbefore.experiments.runs import Simulation, Task
 from bestbefore.experiments.simulation import prepare
 from bestbefore.generators import make_traces
-from bestbefore.maintenance import resolve_policy
+from bestbefore.maintenance import election, resolve_policy
+from bestbefore.maintenance.allocation import elect_flexibly
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.expected_gain import ExpectedGain
-from bestbefore.maintenance.rankers.ranker import Need, only
+from bestbefore.maintenance.rankers.ranker import Need, Scorer, only
 from bestbefore.simulator.run import PLAIN, TraceView, run
 
 SEEDS, LENGTHS, BUDGET = 5, (1, 4, 16), 5
@@ -30,6 +33,9 @@ HARD = (
     *((name, budget) for name in ("MIX40", "MIX70") for budget in (1, 3, 5)),
     *((name, budget) for name in ("DS10", "DS20") for budget in (1, 3, 5)),
 )
+
+SHORT_LIVED = {"interval_low_ms": 800, "interval_high_ms": 1200}
+BORROWING, PRICED = "FBA(IBM-BGP)", "price(EFG)"
 
 Found = Mapping[str, float]
 
@@ -73,6 +79,72 @@ def what_filters_leave() -> Iterable[str]:
         of = _gather(_filtering, (name, budget))
         lines.append([name, str(budget), *(cell(of[told], ".1f") for told in FILTERING)])
     yield markdown(head, lines)
+
+
+def what_never_lasts() -> Iterable[str]:
+    """M:N where nothing is still right at the next evaluation, the longer the better learned."""
+    yield "## M:N, I in 800–1200: what it costs to learn that nothing lasts\n"
+    yield "Every unit changes about once per evaluation: what is refreshed now is wrong at the"
+    yield "next, with γ = 10. Then all that counts is how many rows a unit has a part in now, and"
+    yield "`IBM-BGP`, told nothing, ranks by that as soon as it takes all intervals for a slide."
+    yield "`EFG` has to find out that nothing lasts, from 10 refreshes per evaluation; until then"
+    yield "it gives units that it has not refreshed for long a part of the budget, for what they"
+    yield "might be worth later. The ablation, `EFG` for this evaluation alone, ranks by the rows"
+    yield "times the probability that they are wrong, and does not lose. The same data for 4 and"
+    yield "16 times as long, told nothing; of each, all but the first tenth and the last quarter of"
+    yield f"the evaluations. {columns.SEEDS} data sets each. The difference goes away with time.\n"
+    head = ["length", "evaluations", *NEVER_LASTING, "`EFG` − `IBM-BGP`", "ablation − `IBM-BGP`"]
+    lines = []
+    for length in LENGTHS:
+        of = _gather(_never_lasting, (length,), seeds=columns.SEEDS)
+        for part in ("all", "last quarter"):
+            paper, ours, now = (of[f"{name}, {part}"] for name in NEVER_LASTING)
+            leads = [_difference(each - paper, ".4f") for each in (ours, now)]
+            lines.append([f"× {length}", part, *map(cell, (paper, ours, now)), *leads])
+    yield markdown(head, lines, names=2)
+
+
+def what_borrowing_brings() -> Iterable[str]:
+    """`price`, which borrows nothing, against FBA, which does, on the non-homogeneous stream."""
+    yield f"## Budget over time: `{PRICED}` against `{BORROWING}`\n"
+    yield "The non-homogeneous stream, both told true intervals and phases. `FBA` may spend what"
+    yield "later evaluations would have, and at the end of a run owes them some; `price` spends"
+    yield "only what it has, and at the end has some left. So they make different numbers of"
+    yield f"requests per evaluation, in parentheses. `{PRICED}` with as many requests as"
+    yield f"`{BORROWING}` is interpolated between γ and γ + 1. `FBA` that borrows nothing plans as"
+    yield "ever, and refreshes of what it has chosen for now as much as it has saved and γ allow."
+    yield f"{columns.SEEDS} data sets each.\n"
+    yield "What is lost to `FBA` is what it borrows: with as many requests there is no difference"
+    yield "beyond two standard errors, and without borrowing `price` is better.\n"
+    names = [f"`{BORROWING}`", f"`{PRICED}`", f"`{BORROWING}`, borrows nothing"]
+    leads = [f"`{PRICED}` − `{BORROWING}`", "with as many requests", "if nothing is borrowed"]
+    lines = []
+    for budget in (5, 10, 15):
+        of = _gather(_borrowing, (budget,), seeds=columns.SEEDS)
+        told = [f"{cell(of[name])} ({of[f'{name}, spent'].mean():.2f})" for name in names]
+        paired = of[names[1]] - of[names[0]], of["as many"] - of[names[0]]
+        paired = *paired, of[names[1]] - of[names[2]]
+        lines.append([str(budget), *told, *(_difference(each, ".4f") for each in paired)])
+    yield markdown(["γ", *names, *leads], lines)
+
+
+@dataclass(frozen=True)
+class ThisEvaluation:
+    """EFG for this evaluation alone: the rows that are wrong now."""
+
+    ranks_missing: ClassVar[bool] = True
+
+    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
+        """The rows, times the probability that they are wrong."""
+        fresh = candidates.units.fresh_probability(candidates.unit, moment.t_ms)
+        return candidates.mappings * (1.0 - fresh)
+
+
+NEVER_LASTING = {
+    "`IBM-BGP`": resolve_policy("IBM-BGP"),
+    "`EFG`": resolve_policy("EFG"),
+    "`EFG` for this evaluation alone": replace(resolve_policy("EFG"), ranker=ThisEvaluation()),
+}
 
 
 @dataclass(frozen=True)
@@ -132,13 +204,64 @@ def _filtering(seed: int, data: str, budget: int) -> Found:
     return found
 
 
-def _gather(one: Callable[..., Found], arguments: Sequence[object]) -> Mapping[str, Numbers]:
+def _never_lasting(seed: int, length: int) -> Found:
+    traces = make_traces("bipartite", seed, duration_ms=51_000 * length, **SHORT_LIVED)
+    options = {name: each for name, each in BIPARTITE.items() if name != "warmup"}
+    simulation, found = prepare(traces, intervals=LEARNED, **options), {}
+    for name, policy in NEVER_LASTING.items():
+        scenario, setting = simulation.scenario, simulation.setting
+        freshness = run(scenario, policy, budget=10, seed=seed, setting=setting).freshness
+        count = len(freshness)
+        found[f"{name}, all"] = float(np.nanmean(freshness[count // 10 :]))
+        found[f"{name}, last quarter"] = float(np.nanmean(freshness[-(count // 4) :]))
+    return found
+
+
+def _borrowing(seed: int, budget: int) -> Found:
+    traces = make_traces("bipartite", seed, arrival_factor=0.95)
+
+    def freshness(policy: str, budget: int) -> tuple[float, float]:
+        (result,) = bestbefore.simulate(
+            traces, policies=[policy], budgets=[budget], seeds=[seed], intervals=TRUE, **BIPARTITE
+        )
+        return float(result.freshness or 0.0), result.spent
+
+    found = {f"`{name}`": freshness(name, budget) for name in (BORROWING, PRICED)}
+    (low, few), (high, more) = found[f"`{PRICED}`"], freshness(PRICED, budget + 1)
+    wanted = found[f"`{BORROWING}`"][1]
+    with mock.patch.object(election, "elect_flexibly", _without_borrowing(budget)):
+        found[f"`{BORROWING}`, borrows nothing"] = freshness(BORROWING, budget)
+    spent = {f"{name}, spent": each for name, (_, each) in found.items()}
+    as_many = {"as many": low + (high - low) * (wanted - few) / (more - few)}
+    return {**{name: each for name, (each, _) in found.items()}, **spent, **as_many}
+
+
+def _without_borrowing(budget: int) -> Callable[..., Integers]:
+    """FBA's election, of which no more is done now than γ and what is saved allow."""
+
+    def elect(
+        ranker: Scorer,
+        foreseen: list[CandidateSet],
+        moment: Moment,
+        *,
+        pool: int,
+        rng: np.random.Generator,
+    ) -> Integers:
+        chosen = elect_flexibly(ranker, foreseen, moment, pool=pool, rng=rng)
+        return chosen[: max(0, pool - (moment.horizon - 1) * budget)]
+
+    return elect
+
+
+def _gather(
+    one: Callable[..., Found], arguments: Sequence[object], *, seeds: int = SEEDS
+) -> Mapping[str, Numbers]:
     """The figures of each seed, by name."""
     with ProcessPoolExecutor(columns.PROCESSES) as pool:
-        jobs = [pool.submit(one, seed, *arguments) for seed in range(SEEDS)]
+        jobs = [pool.submit(one, seed, *arguments) for seed in range(seeds)]
         found = [job.result() for job in jobs]
     return {name: np.array([each[name] for each in found]) for name in found[0]}
 
 
-def _difference(paired: Numbers) -> str:
-    return f"{paired.mean():+.3f} ±{paired.std(ddof=1) / np.sqrt(len(paired)):.3f}"
+def _difference(paired: Numbers, form: str = ".3f") -> str:
+    return f"{paired.mean():+{form}} ±{paired.std(ddof=1) / np.sqrt(len(paired)):{form}}"

@@ -27,7 +27,12 @@ from benchmarks.columns import (
     markdown,
     measure,
 )
-from benchmarks.limits import what_filters_leave, what_learning_costs
+from benchmarks.limits import (
+    what_borrowing_brings,
+    what_filters_leave,
+    what_learning_costs,
+    what_never_lasts,
+)
 from benchmarks.regimes import regimes
 from bestbefore.arrays import Numbers
 from bestbefore.simulator.result import CALIBRATION, Result, calibration_error
@@ -278,6 +283,8 @@ PARTS: Mapping[str, Callable[[], Iterable[str]]] = {
         one_to_one,
         what_learning_costs,
         many_to_many,
+        what_never_lasts,
+        what_borrowing_brings,
         filters,
         what_filters_leave,
         held_out,

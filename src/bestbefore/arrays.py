@@ -34,6 +34,17 @@ def places(numbers: Integers, among: Integers) -> Integers:
     return np.where(among[found] == numbers, found, -1)
 
 
+def side_by_side(numbers: Integers) -> Integers | slice:
+    """Ascending distinct numbers as an index: a slice, which copies nothing, if there is no gap.
+
+    >>> side_by_side(np.array([4, 5, 6])), side_by_side(np.array([4, 6]))
+    (slice(4, 7, None), array([4, 6]))
+    """
+    if not len(numbers) or int(numbers[-1]) - int(numbers[0]) != len(numbers) - 1:
+        return numbers
+    return slice(int(numbers[0]), int(numbers[-1]) + 1)
+
+
 def grown(column: NDArray[T], count: int) -> NDArray[T]:
     """A column with `count` more entries, all zero, at the cost of these.
 

@@ -1,15 +1,24 @@
 """What a policy sees: columns over the candidate set at one moment."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bestbefore.arrays import Booleans, Integers, Numbers, Scores, Weights, places
+from bestbefore.arrays import (
+    Booleans,
+    Integers,
+    Numbers,
+    Scores,
+    Weights,
+    places,
+    side_by_side,
+)
 from bestbefore.errors import PolicyError
 from bestbefore.maintenance.window_units import JoinKeys, WindowUnits
+from bestbefore.view.change_rates import ChangeRates
 from bestbefore.view.units import Units
 
 T = TypeVar("T", bound=np.generic)
@@ -78,30 +87,35 @@ class CandidateSet:
     def __len__(self) -> int:
         return len(self.unit)
 
+    def some(self, which: Integers | slice) -> "CandidateSet":
+        """Some of the candidates, in ascending order."""
+        unit = self.unit[which]
+        return self if len(unit) == len(self) else replace(self, unit=unit)
+
     @property
     def refreshed_ms(self) -> Integers:
         """The time of the last refresh."""
-        return self._cut(self.units.refreshed_ms)
+        return self.cut(self.units.refreshed_ms)
 
     @property
     def best_before_ms(self) -> Integers:
         """The best-before time τ."""
-        return self._cut(self.units.best_before_ms)
+        return self.cut(self.units.best_before_ms)
 
     @property
     def interval_ms(self) -> Integers:
         """The expected change interval I."""
-        return self._cut(self.units.interval_ms)
+        return self.cut(self.units.interval_ms)
 
     @property
     def held(self) -> Booleans:
         """Whether the view holds the unit, or knows its key only."""
-        return self._cut(self.units.held)
+        return self.cut(self.units.held)
 
     @property
     def periodic(self) -> Booleans:
         """Whether the unit changes every I, and τ tells when."""
-        return self._cut(self.units.periodic)
+        return self.cut(self.units.periodic)
 
     @property
     def hints(self) -> Numbers:
@@ -115,11 +129,16 @@ class CandidateSet:
             return np.asarray(1.0 / self.interval_ms, dtype=np.float64)
         return self.units.rates.mean(self.unit, self.hints)
 
-    def rate_weights(self) -> Iterator[tuple[slice, Weights]]:
-        """How probable each rate is that was learned of, some candidates at a time."""
+    @property
+    def rates(self) -> ChangeRates:
+        """What was learned of change rates."""
         if self.units.rates is None:
             raise PolicyError("the change rates of these units are known")
-        return self.units.rates.weights(self.unit, self.hints)
+        return self.units.rates
+
+    def rate_weights(self) -> Iterator[tuple[slice, Weights]]:
+        """How probable each rate is that was learned of, some candidates at a time."""
+        return self.rates.weights(self.unit, self.hints)
 
     def occupancy(self, moment: Moment) -> Scores:
         """The share of all evaluations that need the unit, as far as was seen.
@@ -128,7 +147,7 @@ class CandidateSet:
         others, the more so the more these are alike (empirical Bayes).
         """
         common, weight = _alike(self.units, moment)
-        needed = self._cut(self.units.needed) + weight * common
+        needed = self.cut(self.units.needed) + weight * common
         return np.asarray(needed / (self.units.evaluations + weight))
 
     @property
@@ -153,7 +172,7 @@ class CandidateSet:
         """FD = |x − FT|, equation 1 of rank-aggregation; what has no number is farthest."""
         if self.threshold is None:
             raise PolicyError("a Filter ranker was given no FILTER")
-        distance = self._cut(self.units.value) - self.threshold
+        distance = self.cut(self.units.value) - self.threshold
         np.abs(distance, out=distance)
         distance[np.isnan(distance)] = _FAR
         return distance
@@ -172,8 +191,9 @@ class CandidateSet:
             raise PolicyError("a policy that needs a schedule was given none")
         return self.oracle.scheduled(self.unit)
 
-    def _cut(self, column: NDArray[T]) -> NDArray[T]:
-        return column if len(column) == len(self.unit) else column[self.unit]
+    def cut(self, column: NDArray[T]) -> NDArray[T]:
+        """A column of the view's units, of the candidates only."""
+        return column[side_by_side(self.unit)]
 
     def _in_window(self, column: Integers) -> Integers:
         if self.unit is self.window.unit:

@@ -1,10 +1,29 @@
-"""The highest or lowest of many numbers, without sorting all of them."""
+"""The highest or lowest of many numbers, without sorting or even knowing all of them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from bestbefore.arrays import Integers, Scores
 
 _MANY, _STRIDE = 10_000, 64
+# So many times as many as are wanted, or more, make bounds worth their cost; of a sample, so many
+# times as many are scored at once.
+_WORTHWHILE, _FIRST = 4, 4
+# So many at a time, so that what is made of them stays in the processor's cache.
+_BLOCK = 16_384
+
+Scoring = Callable[[Integers | slice], Scores]
+"""What gives the scores, or bounds of them, of some positions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Upper bounds of scores that cost less: a loose one, and one that is made closer of it."""
+
+    loose: Scoring
+    closer: Callable[[Integers, Scores], Scores] | None = None
 
 
 def nth_highest(scores: Scores | Integers, n: int) -> float:
@@ -21,6 +40,63 @@ def nth_highest(scores: Scores | Integers, n: int) -> float:
         if np.count_nonzero(scores >= bar) >= n:
             return bar
     return _nth_highest(scores, n)
+
+
+def highest_scores(size: int, n: int, score: Scoring, bounds: Bounds | None) -> Scores:
+    """The scores of all that are among the n highest of so many; those of others may be −∞.
+
+    A sample tells a bar that somewhat more than n should clear, and whoever has an upper bound
+    below it is not scored.
+    """
+    likely = likely_rank(n, _STRIDE)
+    if bounds is None or size < max(_MANY, _WORTHWHILE * _STRIDE * likely):
+        return in_blocks(score, size)
+    bound = in_blocks(bounds.loose, size)
+    sample = np.arange(0, size, _STRIDE)
+    bar = _nth_highest(_highest_of(sample, bound[sample], likely, score), likely)
+    pool = np.flatnonzero(bound >= bar)
+    bound = bound[pool]
+    if bounds.closer is not None:
+        for part in _blocks(len(pool)):
+            bound[part] = bounds.closer(pool[part], bound[part])
+        pool, bound = pool[bound >= bar], bound[bound >= bar]
+    found = _highest_of(pool, bound, n, score)
+    if np.count_nonzero(found >= bar) < n:
+        return in_blocks(score, size)
+    scores = np.full(size, -np.inf)
+    scores[pool] = found
+    return scores
+
+
+def _highest_of(pool: Integers, bound: Scores, n: int, score: Scoring) -> Scores:
+    """The scores of a pool that are among its n highest; those of others may be −∞.
+
+    Those with the highest bounds are scored first, and of the rest who may be as high.
+    """
+    found = np.full(len(pool), -np.inf)
+    if not 0 < n < len(pool):
+        return _of_some(score, pool)
+    first = bound >= nth_highest(bound, min(_FIRST * n, len(pool)))
+    found[first] = _of_some(score, pool[first])
+    others = ~first & (bound >= _nth_highest(found[first], n))
+    found[others] = _of_some(score, pool[others])
+    return found
+
+
+def in_blocks(score: Scoring, size: int) -> Scores:
+    """The scores of so many, a block of them at a time."""
+    found = np.empty(size)
+    for part in _blocks(size):
+        found[part] = score(part)
+    return found
+
+
+def _of_some(score: Scoring, pool: Integers) -> Scores:
+    return in_blocks(lambda part: score(pool[part]), len(pool))
+
+
+def _blocks(size: int) -> Iterator[slice]:
+    return (slice(first, min(first + _BLOCK, size)) for first in range(0, size, _BLOCK))
 
 
 def lowest(values: Scores | Integers, count: int) -> Integers:

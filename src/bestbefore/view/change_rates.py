@@ -5,7 +5,16 @@ from typing import Any
 
 import numpy as np
 
-from bestbefore.arrays import Booleans, Integers, Numbers, Scores, Weights, grown, moved_up
+from bestbefore.arrays import (
+    Booleans,
+    Integers,
+    Numbers,
+    Scores,
+    Weights,
+    grown,
+    moved_up,
+    side_by_side,
+)
 from bestbefore.view.regular_changes import RegularChanges
 
 _RATES = 16
@@ -174,12 +183,15 @@ class ChangeRates:
 
     def weights(self, units: Integers, hint: Numbers) -> Iterator[tuple[slice, Weights]]:
         """The posterior of units, a slice of them at a time, but for a factor of each unit."""
+        for part, likelihood in self._likelihood(units):
+            yield part, likelihood * self._before(hint[part])
+
+    def _likelihood(self, units: Integers) -> Iterator[tuple[slice, Weights]]:
         for first in range(0, len(units), _CHUNK):
             part = slice(first, first + _CHUNK)
             chosen = units[part]
-            side_by_side = int(chosen[-1]) - int(chosen[0]) == len(chosen) - 1
-            rows = slice(int(chosen[0]), int(chosen[-1]) + 1) if side_by_side else chosen
-            yield part, self.likelihood[rows] * self._before(hint[part])
+            rows = side_by_side(chosen) if (chosen[1:] > chosen[:-1]).all() else chosen
+            yield part, self.likelihood[rows]
 
     def _before(self, hint: Numbers) -> Weights:
         """What is believed of units before they were refreshed; it adds up to one."""

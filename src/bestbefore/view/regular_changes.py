@@ -139,6 +139,28 @@ class RegularChanges:
         all_after = after(np.full(len(units), 0.5))
         return np.stack([(weight * stayed).sum(axis=1), up_to(age), up_to(lasting)])
 
+    def bounds(self, units: Integers, age: Scores, lasting: Scores, slide_ms: int) -> Scores:
+        """What stands in for `sums` where a bound of all that is gained by a refresh will do.
+
+        Of a period longer than the time since the last change nothing is gained: the unit is fresh
+        for certain. Of others at most what is gained if the unit has changed since its refresh: it
+        lasts for what is left of the period on average, which is the less the older the refresh.
+        """
+        cells, weight = self._weights(units)
+        age_ms = np.maximum(age * slide_ms, 1.0)
+        edges = self._edges[cells.start : cells.stop + 1]
+        since = self.track[units, _QUIET].astype(np.float64) + self.track[units, _SPAN] + age_ms
+        certain = since[:, None] <= edges[1:]
+        aged = np.concatenate([[1.0], edges[::-1]])
+        none = np.zeros(len(aged))
+        left = _ratio(self._none(none, aged, cells, later=True), self._none(none, aged, cells))
+        lasts = 1.0 + left[np.searchsorted(aged[1:], age_ms, side="right")] / slide_ms
+        whole, present = (
+            (weight * np.where(certain, n[:, None], np.minimum(n[:, None], lasts))).sum(axis=1)
+            for n in (age, lasting)
+        )
+        return np.stack([(weight * certain).sum(axis=1), whole, present])
+
     def _weights(self, units: Integers) -> tuple[slice, Numbers]:
         """The cells of the grid that are worth a look, and their probability for each unit."""
         common = np.flatnonzero(self.prior > _RARE)

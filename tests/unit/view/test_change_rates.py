@@ -170,3 +170,12 @@ def test_a_stated_interval_is_where_learning_starts():
     for _ in range(60):
         rates.observe(unit, stated_ms, np.array([20_000]), np.array([False]))
     assert rates.fresh(unit, stated_ms, np.array([20_000.0]))[0] > 0.8
+
+
+def test_what_is_known_of_units_does_not_depend_on_their_order():
+    rates = ChangeRates(10, width_ms=4_000, slide_ms=1_000)
+    rates.observe(np.array([7]), np.ones(1), np.array([9_000]), np.array([True]))
+    rates.observe(np.array([9]), np.ones(1), np.array([9_000]), np.array([False]))
+    mixed = np.array([5, 9, 7])
+    one_by_one = [int(rates.interval_ms(np.array([unit]))[0]) for unit in mixed]
+    assert rates.interval_ms(mixed).tolist() == one_by_one

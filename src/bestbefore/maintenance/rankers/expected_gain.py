@@ -15,13 +15,16 @@ import numpy as np
 from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.gain_by_key import elect_keys
-from bestbefore.maintenance.rankers.membership import Membership
+from bestbefore.maintenance.rankers.membership import Membership, Steps
 from bestbefore.maintenance.rankers.ranker import elect_highest, rankers
 from bestbefore.maintenance.rankers.window_based import fresh_for
-from bestbefore.view.change_rates import ONES, ChangeRates
+from bestbefore.maintenance.selection import Bounds, highest_scores, in_blocks
+from bestbefore.view.change_rates import ONES
 
 # What is wrong with less than this probability is only looked at for a share of the budget.
 _WORTH_A_LOOK, _EXPLORED = 0.01, 0.1
+# A bound and what it bounds are rounded otherwise.
+_ROUNDING = 1.0 + 1e-4
 # Up to so many lengths it is faster to have the sums of all for each unit, and take one.
 _FEW = 64
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(6)
@@ -40,19 +43,11 @@ class Outlook:
     rows: Scores
     later: Scores
 
-
-def outlook(candidates: CandidateSet, moment: Moment) -> Outlook:
-    """What the stream tells of candidates; the age of a missing one is that of the oldest."""
-    age = np.maximum(moment.t_ms - candidates.refreshed_ms, 0) / moment.slide_ms
-    held = candidates.held
-    if not held.all():
-        oldest = age[held].max(initial=0.0)
-        age = np.where(held, age, max(oldest, float(moment.horizon)))
-    rows = candidates.mappings.astype(np.float64)
-    forever = np.full(len(candidates), moment.horizon, dtype=np.int64)
-    lasting = candidates.results(forever) / np.maximum(rows, 1.0)
-    occupancy = candidates.occupancy(moment)
-    return Outlook(age, lasting, rows, np.maximum(rows, 1.0) * occupancy)
+    @property
+    def most(self) -> Scores:
+        """The rows until the age has come again: no refresh gains more."""
+        lasting = np.minimum(self.lasting, self.age)
+        return self.rows * lasting + self.later * (self.age - lasting)
 
 
 @rankers.register("EFG")
@@ -70,7 +65,8 @@ class ExpectedGain:
 
     def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
         """The expected gain in rows."""
-        return _gain(candidates, moment)[0]
+        gains = _Gains.of(candidates, moment)
+        return in_blocks(lambda which: gains.of_some(which)[0], len(candidates))
 
     def elect(
         self, candidates: CandidateSet, moment: Moment, *, budget: int, rng: np.random.Generator
@@ -78,8 +74,8 @@ class ExpectedGain:
         """The highest gains; where join keys are aggregated, whole join keys."""
         if candidates.aggregated:
             return elect_keys(candidates, moment, budget=budget)
-        gain, wrong = _gain(candidates, moment)
-        gain = np.where(wrong < _WORTH_A_LOOK, -1.0 / (1.0 + gain), gain)
+        gains = _Gains.of(candidates, moment)
+        gain = highest_scores(len(candidates), budget, gains.priority, gains.bounds())
         chosen = elect_highest(gain, budget=budget, rng=rng)
         looks = _EXPLORED * budget
         most = int(looks) + int(rng.random() < looks % 1)
@@ -87,28 +83,109 @@ class ExpectedGain:
         return chosen[: worth + most]
 
 
-def _gain(candidates: CandidateSet, moment: Moment) -> tuple[Scores, Scores]:
-    """The gain of each candidate, and how probably it is wrong now."""
-    if candidates.threshold is not None:
-        return _gain_of_membership(candidates, moment)
-    expected = outlook(candidates, moment)
-    gain, wrong = _gain_of_rows(candidates, moment, expected)
-    if candidates.periodic.any():
-        exact = _gain_of_periodic(candidates, moment, expected)
-        stale = candidates.expired(moment) | ~candidates.held
-        gain = np.where(candidates.periodic, exact, gain)
-        wrong = np.where(candidates.periodic, stale, wrong)
-    return gain, wrong
+@dataclass(frozen=True, slots=True)
+class _Gains:
+    """The gains of candidates, some at a time, and bounds of them that cost less.
+
+    `answers` are the rows of each over the evaluations that its mappings last, `missing_age` is
+    the age of a missing one: that of the oldest. `steps` are those of values, with a FILTER.
+    """
+
+    candidates: CandidateSet
+    moment: Moment
+    rows: Integers
+    answers: Scores
+    missing_age: float
+    steps: Steps
+
+    @classmethod
+    def of(cls, candidates: CandidateSet, moment: Moment) -> "_Gains":
+        """What has to be known of all candidates for the gain of one."""
+        forever = np.broadcast_to(np.int64(moment.horizon), len(candidates))
+        held, oldest_ms = candidates.held, 0
+        if not held.all() and held.any():
+            oldest_ms = moment.t_ms - int(candidates.refreshed_ms[held].min())
+        return cls(
+            candidates,
+            moment,
+            candidates.mappings,
+            candidates.results(forever),
+            max(oldest_ms / moment.slide_ms, float(moment.horizon)),
+            Steps() if candidates.threshold is None else Steps.of(candidates),
+        )
+
+    def outlook(self, which: Integers | slice) -> tuple[CandidateSet, Outlook]:
+        """Some of the candidates, and what the stream tells of them."""
+        some = self.candidates.some(which)
+        rows = self.rows[which].astype(np.float64)
+        at_least_one = np.maximum(rows, 1.0)
+        lasting, later = self.answers[which] / at_least_one, some.occupancy(self.moment)
+        return some, Outlook(self._age(some), lasting, rows, at_least_one * later)
+
+    def _age(self, some: CandidateSet) -> Scores:
+        age = np.maximum(self.moment.t_ms - some.refreshed_ms, 0) / self.moment.slide_ms
+        return np.where(some.held, age, self.missing_age)
+
+    def bounds(self) -> Bounds | None:
+        """What no priority is above; nothing where gains are cheap."""
+        rates = self.candidates.units.rates
+        if self.candidates.threshold is not None:
+            return Bounds(self._most, self._most_wrong)
+        if rates is None or self.candidates.periodic.any():
+            return None
+        return Bounds(self._most, self._most_regular if rates.tells_regular else None)
+
+    def priority(self, which: Integers | slice) -> Scores:
+        """The gain of some; below all others, in its order, that of what is hardly ever wrong."""
+        gain, wrong = self.of_some(which)
+        return np.where(wrong < _WORTH_A_LOOK, -1.0 / (1.0 + np.maximum(gain, 0.0)), gain)
+
+    def of_some(self, which: Integers | slice) -> tuple[Scores, Scores]:
+        """The gain of some of the candidates, and how probably each is wrong now."""
+        some, expected = self.outlook(which)
+        if some.threshold is not None:
+            return _gain_of_membership(some, expected, self._member(some))
+        gain, wrong = _gain_of_rows(some, self.moment, expected)
+        if some.periodic.any():
+            exact = _gain_of_periodic(some, self.moment, expected)
+            stale = some.expired(self.moment) | ~some.held
+            gain = np.where(some.periodic, exact, gain)
+            wrong = np.where(some.periodic, stale, wrong)
+        return gain, wrong
+
+    def _member(self, some: CandidateSet) -> Membership:
+        return Membership.of(some, self.moment, self.steps)
+
+    def _most(self, which: Integers | slice) -> Scores:
+        return _ROUNDING * self.outlook(which)[1].most
+
+    def _most_wrong(self, which: Integers, most: Scores) -> Scores:
+        """No more is gained than what is wrong now."""
+        some = self.candidates.some(which)
+        wrong = np.where(some.held, self._member(some).wrong(self._age(some)), 1.0)
+        return _bound(most * wrong, wrong)
+
+    def _most_regular(self, which: Integers, most: Scores) -> Scores:
+        """Bounds of what is expected where changes are regular bound the gain of what is held."""
+        some, expected = self.outlook(which)
+        bound = _bound(*_gain_of_rows(some, self.moment, expected, bounds=True))
+        return np.where(some.held, bound, most)
+
+
+def _bound(gain: Scores, wrong: Scores) -> Scores:
+    """The bound of a priority, from those of a gain and of how probably a unit is wrong."""
+    gain = _ROUNDING * np.maximum(gain, 0.0)
+    return np.where(_ROUNDING * wrong < _WORTH_A_LOOK, -1.0 / (1.0 + gain), gain)
 
 
 def _gain_of_rows(
-    candidates: CandidateSet, moment: Moment, expected: Outlook
+    candidates: CandidateSet, moment: Moment, expected: Outlook, *, bounds: bool = False
 ) -> tuple[Scores, Scores]:
     """The gain where a row is wrong as soon as its unit has changed: d(a) = 1 − e^(−λa).
 
     Then Σ_{k<n} e^(−λk) is (1 − e^(−λn)) / (1 − e^(−λ)). Of rates that are learned the means over
     all that they may be take the place of e^(−λn) and of these sums; and over changes at random and
-    at regular intervals, where there are such.
+    at regular intervals, where there are such, for which cheap `bounds` may do.
     """
     # In quarters of an evaluation, so that there are few lengths.
     lasting = np.floor(4.0 * np.minimum(expected.lasting, expected.age)) / 4.0
@@ -119,7 +196,7 @@ def _gain_of_rows(
         whole, present = (1.0 - fresh) * scale, -np.expm1(-rate * lasting) * scale
     else:
         fresh, whole, present = _learned_sums(
-            candidates, candidates.units.rates, moment.slide_ms, expected.age, lasting
+            candidates, moment.slide_ms, expected.age, lasting, bounds=bounds
         )
     fresh = np.where(candidates.held, fresh, 0.0)
     now = present - lasting * fresh
@@ -128,9 +205,10 @@ def _gain_of_rows(
 
 
 def _learned_sums(
-    candidates: CandidateSet, rates: ChangeRates, slide_ms: int, age: Scores, lasting: Scores
+    candidates: CandidateSet, slide_ms: int, age: Scores, lasting: Scores, *, bounds: bool
 ) -> Scores:
     """E[e^(−λK)], and the expected sums of e^(−λk) up to K and up to as long as rows last."""
+    rates = candidates.rates
     per_slide = -(rates.rate * slide_ms).astype(np.float32)
     scale = (-1.0 / np.expm1(per_slide)).astype(np.float32)
     both = np.stack([np.ones_like(scale), scale], axis=1)
@@ -150,11 +228,12 @@ def _learned_sums(
             found[2, part] = np.einsum("ur,ur->u", weight, sums.T[which[part]])
         whole[part] = weight @ ONES
     unit = candidates.unit
+    regular = rates.regular.bounds if bounds else rates.regular.sums
     return rates.with_regular(
         unit,
         candidates.hints,
         found / whole,
-        lambda part: rates.regular.sums(unit[part], age[part], lasting[part], slide_ms),
+        lambda part: regular(unit[part], age[part], lasting[part], slide_ms),
     )
 
 
@@ -170,9 +249,10 @@ def _gain_of_periodic(candidates: CandidateSet, moment: Moment, expected: Outloo
     return np.where(candidates.expired(moment) | ~candidates.held, gain, 0.0)
 
 
-def _gain_of_membership(candidates: CandidateSet, moment: Moment) -> tuple[Scores, Scores]:
+def _gain_of_membership(
+    candidates: CandidateSet, expected: Outlook, member: Membership
+) -> tuple[Scores, Scores]:
     """The gain where a row is wrong if its value is on the other side of a threshold by now."""
-    expected, member = outlook(candidates, moment), Membership.of(candidates, moment)
     wrong_now = np.where(candidates.held, member.wrong(expected.age), 1.0)
     present = np.clip(np.minimum(expected.lasting, expected.age) - 0.5, 0.0, None)
     whole = np.maximum(expected.age - 0.5, present)

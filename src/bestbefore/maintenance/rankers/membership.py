@@ -6,7 +6,6 @@ import numpy as np
 
 from bestbefore.arrays import Booleans, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.view.units import Units
 
 # What all units have in common counts as much as so many changes of the unit itself.
 _STEPS, _DIRECTIONS = 10.0, 10.0
@@ -15,6 +14,28 @@ _FREEDOM = 1.5
 # The mean step of a distribution between exponential and normal, by its root mean square.
 _MEAN_STEP = 0.75
 _LEAST = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """What the steps of all values have in common: their mean square, and the share of rises."""
+
+    square: float = 1.0
+    rises: float = 0.5
+
+    @classmethod
+    def of(cls, candidates: CandidateSet) -> "Steps":
+        """Those of all units; before any was seen, a step is the way to the threshold."""
+        units = candidates.units
+        rises, falls, moves = (
+            float(column.sum()) for column in (units.rises, units.falls, units.moves)
+        )
+        if moves:
+            square = float(units.squares.sum()) / moves
+        else:
+            distance = candidates.distance[~np.isnan(candidates.cut(units.value))]
+            square = max(float(np.median(distance)) ** 2, _LEAST) if len(distance) else 1.0
+        return cls(square, (rises + 1.0) / (rises + falls + 2.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +55,16 @@ class Membership:
     shown: Booleans
 
     @classmethod
-    def of(cls, candidates: CandidateSet, moment: Moment) -> "Membership":
+    def of(cls, candidates: CandidateSet, moment: Moment, common: Steps) -> "Membership":
         """What was learned of the values of candidates."""
-        units, unit = candidates.units, candidates.unit
-        number = ~np.isnan(units.value[unit])
+        units, cut = candidates.units, candidates.cut
+        value, rises = cut(units.value), cut(units.rises)
+        number = ~np.isnan(value)
         distance = np.where(number, candidates.distance, 0.0)
-        pooled = _pooled_square(units, distance[number])
-        square = (units.squares[unit] + _STEPS * pooled) / (units.moves[unit] + _STEPS)
-        rises, falls = units.rises.sum(), units.falls.sum()
-        common = (rises + 1.0) / (rises + falls + 2.0)
-        seen = units.rises[unit] + units.falls[unit]
-        up = (units.rises[unit] + _DIRECTIONS * common) / (seen + _DIRECTIONS)
-        above = units.value[unit] > (candidates.threshold or 0.0)
+        square = (cut(units.squares) + _STEPS * common.square) / (cut(units.moves) + _STEPS)
+        seen = rises + cut(units.falls)
+        up = (rises + _DIRECTIONS * common.rises) / (seen + _DIRECTIONS)
+        above = value > (candidates.threshold or 0.0)
         drift = (2.0 * up - 1.0) * np.sqrt(square) * _MEAN_STEP
         return cls(
             rate=moment.slide_ms * candidates.change_rate,
@@ -69,14 +88,6 @@ class Membership:
         away = (self.distance - self.drift * steps) / spread
         crossed = np.where(self.shown, 1.0, student_tail(away, self.freedom))
         return np.asarray(changed * crossed)
-
-
-def _pooled_square(units: Units, distance: Scores) -> float:
-    """The mean square of all units' steps; before any was seen, the way to the threshold."""
-    moves = float(units.moves.sum())
-    if moves:
-        return float(units.squares.sum()) / moves
-    return max(float(np.median(distance)) ** 2, _LEAST) if len(distance) else 1.0
 
 
 def student_tail(z: Scores, freedom: Scores) -> Scores:

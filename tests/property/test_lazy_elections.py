@@ -1,0 +1,108 @@
+"""Elections in which most candidates are never scored elect what they would if all were."""
+
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bestbefore.maintenance import Moment, Situation, elect, resolve_policy, selection
+from bestbefore.maintenance.candidates import CandidateSet
+from bestbefore.maintenance.rankers import expected_gain
+from bestbefore.maintenance.selection import Bounds, highest_scores
+from bestbefore.maintenance.window_units import WindowUnits
+from bestbefore.view import ChangeRates
+from bestbefore.view.units import new_units
+
+MOMENT = Moment(100_000, 10_000, 1_000)
+SEEDS = st.integers(0, 2**32 - 1)
+CASES = ["random", "regular", "FILTER"]
+
+
+def few_are_many():
+    """Have what is done for many candidates done for some dozens."""
+    return mock.patch.multiple(selection, _MANY=20, _STRIDE=2, _BLOCK=16, _WORTHWHILE=1)
+
+
+def a_view(rng, size, *, regular):
+    """Units that were polled a few times, some of which are missing, needed by a window or not."""
+    units = new_units(np.arange(size), np.ones(size, dtype=np.int64), 1)
+    period_ms, phase = rng.choice([1_500, 6_000, 30_000], size), rng.random(size)
+    rates = ChangeRates(size, width_ms=MOMENT.width_ms, slide_ms=MOMENT.slide_ms)
+    times_ms = 1_000 * np.sort(rng.integers(1, 100, (size, 5)), axis=1)
+    for before_ms, now_ms in zip(times_ms.T[:-1], times_ms.T[1:], strict=True):
+        turns = np.stack([before_ms, now_ms]) / period_ms + phase
+        changed = np.diff(np.floor(turns), axis=0)[0] > 0
+        if not regular:
+            changed = rng.random(size) < -np.expm1(-np.diff(turns, axis=0)[0])
+        polled = np.flatnonzero((now_ms > before_ms) & (rng.random(size) < 0.9))
+        age_ms = (now_ms - before_ms)[polled]
+        rates.observe(polled, period_ms[polled], age_ms, changed[polled])
+    rates.regular.found = regular
+    units.rates, units.refreshed_ms[:] = rates, times_ms[:, -1]
+    units.value[:] = np.where(rng.random(size) < 0.1, np.nan, rng.normal(1_000, 300, size))
+    units.moves[:], units.squares[:] = rng.integers(0, 4, size), rng.gamma(2.0, 5_000.0, size)
+    units.rises[:], units.falls[:] = rng.integers(0, 3, (2, size))
+    units.held[:] = rng.random(size) < rng.choice([0.9, 1.0])
+    units.watched = 100
+    units.set_needed(np.arange(size), rng.integers(0, 100, size).astype(float))
+    return units
+
+
+def a_window(rng, size):
+    unit = np.flatnonzero(rng.random(size) < rng.choice([0.7, 1.0]))
+    return WindowUnits(unit, rng.integers(1, 11, len(unit)), rng.integers(1, 4, len(unit)))
+
+
+@pytest.mark.parametrize("case", CASES)
+@given(SEEDS, st.integers(30, 300), st.integers(1, 12))
+def test_an_election_is_the_one_in_which_every_candidate_is_scored(case, seed, size, budget):
+    rng = np.random.default_rng(seed)
+    units, window = a_view(rng, size, regular=case == "regular"), a_window(rng, size)
+    threshold = 1_000.0 if case == "FILTER" else None
+    situation = Situation(MOMENT, budget, threshold=threshold, shown_above=bool(seed % 2))
+    candidates = CandidateSet(
+        window.unit, units, window, threshold=threshold, shown_above=bool(seed % 2)
+    )
+    gains = expected_gain._Gains.of(candidates, MOMENT)
+    scores = dict(zip(window.unit.tolist(), gains.priority(slice(None)), strict=True))
+
+    def elected():
+        policy = resolve_policy("EFG")
+        found = elect(policy, units, window, situation, rng=np.random.default_rng(seed))
+        return [scores[unit] for unit in found.elected.tolist()]
+
+    with few_are_many():
+        found = elected()
+    assert found == pytest.approx(elected(), rel=1e-4, abs=1e-4)
+
+
+@pytest.mark.parametrize("case", CASES)
+@given(SEEDS)
+def test_no_gain_is_above_its_bounds(case, seed):
+    rng = np.random.default_rng(seed)
+    units, window = a_view(rng, 60, regular=case == "regular"), a_window(rng, 60)
+    threshold = 1_000.0 if case == "FILTER" else None
+    gains = expected_gain._Gains.of(
+        CandidateSet(window.unit, units, window, threshold=threshold), MOMENT
+    )
+    everyone, bounds = np.arange(len(window)), gains.bounds()
+    score, loose = gains.priority(everyone), bounds.loose(everyone)
+    assert (score <= loose + 1e-3).all()
+    if bounds.closer is not None:
+        assert (score <= bounds.closer(everyone, loose) + 1e-3).all()
+
+
+@given(SEEDS, st.integers(1, 400), st.integers(0, 40), st.booleans())
+def test_the_highest_scores_are_all_known_whatever_the_bounds(seed, size, n, closer):
+    rng = np.random.default_rng(seed)
+    scores = rng.integers(-5, rng.choice([0, 10, 1_000]), size).astype(float)
+    scores[:: rng.choice([2, 7])] += rng.choice([-50, 0, 50])
+    loose, close = scores + rng.exponential(5.0, size), scores + rng.exponential(1.0, size)
+    bounds = Bounds(lambda which: loose[which], lambda which, _: close[which] if closer else _)
+    with few_are_many():
+        found = highest_scores(size, n, lambda which: scores[which], bounds)
+    assert ((found == scores) | (found == -np.inf)).all()
+    among = scores >= np.sort(scores)[-min(n, size)] if n else np.zeros(size, dtype=bool)
+    assert (found[among] == scores[among]).all()
