@@ -18,6 +18,7 @@ from bestbefore.engine.key_statistics import (
     without_fingerprints,
 )
 from bestbefore.engine.maintaining import QueryNeeds
+from bestbefore.engine.panes import Panes, has_panes
 from bestbefore.engine.quality import Answer, Quality, quality_of
 from bestbefore.engine.repeats import Repeats
 from bestbefore.engine.schedule import opening
@@ -54,7 +55,7 @@ from bestbefore.spark.session import FEW_ROWS
 from bestbefore.spark.sql import quoted
 from bestbefore.spark.static_graphs import StaticTables
 from bestbefore.time import Clock, monotonic_s
-from bestbefore.windows import Due, Instants, reported
+from bestbefore.windows import Due, Instants, ReportStrategy, reported
 
 Outcomes = Sequence[Sequence[Outcome]]
 """What maintenance did, per service and evaluation."""
@@ -91,6 +92,7 @@ class Answering:
     planner: Planner
     static: StaticTables | None = None
     repeats: Repeats = field(default_factory=Repeats)
+    panes: Panes = field(default_factory=Panes)
     _statements: dict[tuple[Instants, bool, bool], CompiledQuery] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
     _took: dict[str, Any] = field(default_factory=dict)
@@ -180,19 +182,39 @@ class Answering:
         Unless it is known to be otherwise, each of many triples is taken to have come once; if job
         A then finds one that did not, it runs again.
         """
-        unknown = [] if few else self.repeats.unknown(buffer.segments)
-        if unknown and not self.job.counts_elements:
+        if not few and not self.job.counts_elements:
             with_repeats, instants = views.compiled, views.due.instants
             views.compiled = self._compiled(views.spark, instants, few=few, repeating=False)
-            bind()
-            found = views.statistics(new=buffer.only(unknown).read(views.spark))
-            statistics, fingerprints = without_fingerprints(found)
-            if self.repeats.learn(unknown, fingerprints):
+            if (statistics := self._of_new(views, buffer, bind)) is not None:
                 return statistics
             views.close()
             views.compiled = with_repeats
         bind()
         return views.statistics()
+
+    def _of_new(self, views: ViewJobs, buffer: Buffer, bind: Callable[[], None]) -> pa.Table | None:
+        """Job A where each triple came once; None if that is not known.
+
+        Where there are panes, it looks at the elements that are in none.
+        """
+        if not (unknown := self.repeats.unknown(buffer.segments)):
+            return None
+        new = buffer.only(unknown).read(views.spark)
+        missing = self.panes.missing(buffer.segments) if self._has_panes else []
+        if missing:
+            self.planner.known = False
+            elements = new if missing == unknown else buffer.only(missing).read(views.spark)
+            views.bind(elements, latest_ms=buffer.latest_ms)
+        else:
+            bind()
+        found = views.statistics(new)
+        statistics, fingerprints = without_fingerprints(found)
+        if not self.repeats.learn(unknown, fingerprints):
+            return None
+        if not missing:
+            return statistics
+        self.panes.add(missing, statistics)
+        return self.panes.statistics(views.due)
 
     def _by_plan(
         self, views: ViewJobs, given: Given, batch: int, *, few: bool
@@ -209,6 +231,12 @@ class Answering:
     def _plannable(self) -> bool:
         """Whether plans that were made before can answer."""
         return self._repeats and not self.compares and not self.job.counts_elements
+
+    @cached_property
+    def _has_panes(self) -> bool:
+        """Whether what an element counts for later is known when it comes."""
+        closes = self.job.report.strategy is ReportStrategy.WINDOW_CLOSE
+        return closes and self._repeats and has_panes(self.job.plan)
 
     @cached_property
     def _repeats(self) -> bool:

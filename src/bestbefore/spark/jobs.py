@@ -94,11 +94,18 @@ class ViewJobs:
     parameters: dict[str, str] = field(default_factory=dict)
     _kept: ExitStack = field(default_factory=ExitStack)
 
-    def bind(self, elements: DataFrame | None) -> None:
-        """Let the session know the elements, unless it does, and the mappings in them."""
+    def bind(self, elements: DataFrame | None, *, latest_ms: int | None = None) -> None:
+        """Let the session know the elements, unless it does, and the mappings in them.
+
+        They are those of the due evaluations, or of all from the first of these to the last that
+        sees elements of `latest_ms`.
+        """
         if elements is not None:
             elements.createOrReplaceTempView(ELEMENTS_VIEW)
-        self.parameters |= bounds_of(self.due.instants, self.due.first, self.due.last)
+        instants, last = self.due.instants, self.due.last
+        if latest_ms is not None:
+            last = max(last, instants.last_with(latest_ms))
+        self.parameters |= bounds_of(instants, self.due.first, last)
         told = zip(self.compiled.mappings, self.compiled.told, strict=True)
         for number, (statement, service) in enumerate(told):
             mappings = statement.on(self.spark, self.parameters)
