@@ -94,8 +94,10 @@ def test_answers_and_records_are_the_same_whatever_runs_them(spark, tmp_path, mo
         used.update(dict.fromkeys(used, 0))
         found[kind], ran[kind] = outcome(bench), dict(used)
     # What came is compared with the answer before, over views.
+    assert ran["planned"]["B planned"] == 3 * ran["planned"]["B views"] > 0
+    # A triple that came again is found out by a first look at what is new.
+    assert ran["planned"]["A planned"] >= 3 * ran["planned"]["A views"] > 0
     for job in "AB":
-        assert ran["planned"][f"{job} planned"] == 3 * ran["planned"][f"{job} views"] > 0
         assert 0 < ran["mixed"][f"{job} planned"] < ran["planned"][f"{job} planned"]
     assert found["mixed"] == found["planned"]
     assert all(len(answers) > 5 for answers in found["planned"][0].values())

@@ -118,9 +118,10 @@ class Answering:
         `begin` begins to maintain a view, or finds it begun.
         """
         clock = self._event_clock(due)
+        paned = self._has_panes and (self._plannable or not few)
+        statistics = self._from_panes(spark, buffer, due) if paned else None
         compiled = self._compiled(spark, due.instants, few=few)
-        statistics = None
-        if few and self._plannable:
+        if statistics is None and few and self._plannable:
             statistics = planned_statistics(self.planner, spark, compiled, buffer, due)
         planned = statistics is not None
         views = ViewJobs(spark, compiled, due, keep=not few or not self._repeats)
@@ -182,39 +183,47 @@ class Answering:
         Unless it is known to be otherwise, each of many triples is taken to have come once; if job
         A then finds one that did not, it runs again.
         """
-        if not few and not self.job.counts_elements:
+        unknown = None if few else self.repeats.unknown(buffer.segments)
+        if unknown and not self.job.counts_elements:
             with_repeats, instants = views.compiled, views.due.instants
             views.compiled = self._compiled(views.spark, instants, few=few, repeating=False)
-            if (statistics := self._of_new(views, buffer, bind)) is not None:
+            bind()
+            found = views.statistics(new=buffer.only(unknown).read(views.spark))
+            statistics, fingerprints = without_fingerprints(found)
+            if self.repeats.learn(unknown, fingerprints):
                 return statistics
             views.close()
             views.compiled = with_repeats
         bind()
         return views.statistics()
 
-    def _of_new(self, views: ViewJobs, buffer: Buffer, bind: Callable[[], None]) -> pa.Table | None:
-        """Job A where each triple came once; None if that is not known.
+    def _from_panes(self, spark: SparkSession, buffer: Buffer, due: Due) -> pa.Table | None:
+        """Job A over the elements that are in no pane; None if a triple may have come again."""
+        if self.repeats.unknown(buffer.segments) is None:
+            return None
+        if missing := self.panes.missing(buffer.segments):
+            last = max(due.last, due.instants.last_with(buffer.latest_ms))
+            later, new = replace(due, last=last), buffer.only(missing)
+            statistics, fingerprints = self._reduced(spark, new, later)
+            if not self.repeats.learn(missing, fingerprints):
+                return None
+            self.panes.add(missing, statistics)
+        return self.panes.statistics(due)
 
-        Where there are panes, it looks at the elements that are in none.
-        """
-        if not (unknown := self.repeats.unknown(buffer.segments)):
-            return None
-        new = buffer.only(unknown).read(views.spark)
-        missing = self.panes.missing(buffer.segments) if self._has_panes else []
-        if missing:
-            self.planner.known = False
-            elements = new if missing == unknown else buffer.only(missing).read(views.spark)
-            views.bind(elements, latest_ms=buffer.latest_ms)
-        else:
-            bind()
-        found = views.statistics(new)
-        statistics, fingerprints = without_fingerprints(found)
-        if not self.repeats.learn(unknown, fingerprints):
-            return None
-        if not missing:
-            return statistics
-        self.panes.add(missing, statistics)
-        return self.panes.statistics(views.due)
+    def _reduced(
+        self, spark: SparkSession, new: Buffer, due: Due
+    ) -> tuple[pa.Table, pa.ChunkedArray]:
+        """The key statistics of new elements that each came once, and their fingerprints."""
+        if new.elements < FEW_ROWS and self._plannable:
+            compiled = self._compiled(spark, due.instants, few=True)
+            statistics = planned_statistics(self.planner, spark, compiled, new, due)
+            if statistics is not None:
+                return statistics, new.fingerprints()
+        self.planner.known = False
+        compiled = self._compiled(spark, due.instants, few=False, repeating=False)
+        views, elements = ViewJobs(spark, compiled, due, keep=False), new.read(spark)
+        views.bind(elements)
+        return without_fingerprints(views.statistics(elements))
 
     def _by_plan(
         self, views: ViewJobs, given: Given, batch: int, *, few: bool

@@ -16,7 +16,7 @@ from bestbefore.query import QueryPlan
 from bestbefore.query.algebra import BGP, Filter, Pattern
 from bestbefore.query.expressions import exists_patterns
 from bestbefore.spark.buffer import Segment
-from bestbefore.spark.columns import FROM_EVALUATION, MAPPINGS, REMAINING, TO_EVALUATION
+from bestbefore.spark.columns import FROM_EVALUATION, REMAINING, TO_EVALUATION
 from bestbefore.spark.window_mappings import telling_service
 from bestbefore.windows import Due
 
@@ -45,14 +45,13 @@ class Panes:
         self._kept[tuple(names)] = statistics
 
     def statistics(self, due: Due) -> pa.Table:
-        """The key statistics of due evaluations."""
+        """The key statistics of due evaluations; what is told of a key may be in several parts."""
         first, last = pa.scalar(due.first, pa.int64()), pa.scalar(due.last, pa.int64())
         self._kept = {
             names: kept.filter(pc.field(TO_EVALUATION) >= first)
             for names, kept in self._kept.items()
         }
-        tables = [_between(kept, first, last) for kept in self._kept.values()]
-        return _counted(pa.concat_tables(tables)) if len(tables) > 1 else tables[0]
+        return pa.concat_tables([_between(kept, first, last) for kept in self._kept.values()])
 
 
 def _between(kept: pa.Table, first: pa.Scalar, last: pa.Scalar) -> pa.Table:
@@ -67,14 +66,6 @@ def _between(kept: pa.Table, first: pa.Scalar, last: pa.Scalar) -> pa.Table:
         REMAINING: pc.subtract(kept[REMAINING], gone),
     }
     return pa.table(columns)
-
-
-def _counted(statistics: pa.Table) -> pa.Table:
-    """Equal rows but for their counts as one."""
-    names = statistics.column_names
-    keys = [name for name in names if name != MAPPINGS]
-    counted = statistics.group_by(keys).aggregate([(MAPPINGS, "sum")])
-    return counted.rename_columns([*keys, MAPPINGS]).select(names)
 
 
 def has_panes(plan: QueryPlan) -> bool:

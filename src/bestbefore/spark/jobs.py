@@ -20,12 +20,12 @@ from bestbefore.spark.buffer import Buffer
 from bestbefore.spark.columns import (
     ELEMENTS,
     EVALUATION,
-    EVENT,
     FRESH,
     FROM_EVALUATION,
     MAPPINGS,
     RANGE,
     TO_EVALUATION,
+    UNSEEN,
     column_of,
 )
 from bestbefore.spark.compiled_query import (
@@ -94,18 +94,11 @@ class ViewJobs:
     parameters: dict[str, str] = field(default_factory=dict)
     _kept: ExitStack = field(default_factory=ExitStack)
 
-    def bind(self, elements: DataFrame | None, *, latest_ms: int | None = None) -> None:
-        """Let the session know the elements, unless it does, and the mappings in them.
-
-        They are those of the due evaluations, or of all from the first of these to the last that
-        sees elements of `latest_ms`.
-        """
+    def bind(self, elements: DataFrame | None) -> None:
+        """Let the session know the elements, unless it does, and the mappings in them."""
         if elements is not None:
             elements.createOrReplaceTempView(ELEMENTS_VIEW)
-        instants, last = self.due.instants, self.due.last
-        if latest_ms is not None:
-            last = max(last, instants.last_with(latest_ms))
-        self.parameters |= bounds_of(instants, self.due.first, last)
+        self.parameters |= bounds_of(self.due.instants, self.due.first, self.due.last)
         told = zip(self.compiled.mappings, self.compiled.told, strict=True)
         for number, (statement, service) in enumerate(told):
             mappings = statement.on(self.spark, self.parameters)
@@ -174,8 +167,8 @@ class Planner:
         """Let a session know the tables of the inbox."""
         if self.known:
             return
-        elements = {one.name: one.dataType.simpleString() for one in ELEMENTS.fields}
-        del elements[EVENT]
+        fields = [one for one in ELEMENTS.fields if one.name not in UNSEEN]
+        elements = {one.name: one.dataType.simpleString() for one in fields}
         tables = {ELEMENTS_VIEW: elements, DUE_VIEW: dict.fromkeys(DUE, "BIGINT")}
         for service in self.plan.services:
             own = {EVALUATION: "BIGINT", FRESH: "DOUBLE"}
@@ -222,7 +215,10 @@ class Shifted:
 def planned_statistics(
     planner: Planner, spark: SparkSession, compiled: CompiledQuery, buffer: Buffer, due: Due
 ) -> pa.Table | None:
-    """Job A by a plan that was made before, None if there can be none."""
+    """Job A by a plan that was made before, None if there can be none.
+
+    The elements are those of a buffer.
+    """
     shifted = Shifted(due)
     frame = planner.frame(spark, compiled, compiled.statistics, shifted)
     if frame is None:

@@ -43,13 +43,6 @@ def test_later_evaluations_see_what_is_left_of_a_pane():
     assert rows(panes.statistics(due(5, 9))) == [(0, 5, 5, 1, 1, "<u1>")]
 
 
-def test_what_two_panes_tell_of_a_key_is_added():
-    panes = Panes()
-    panes.add(["a"], table((0, 1, 3, 3, 2, "<u1>")))
-    panes.add(["b"], table((0, 2, 3, 2, 5, "<u1>"), (1, 2, 3, 2, 5, "<u1>")))
-    assert rows(panes.statistics(due(2, 4))) == [(0, 2, 3, 2, 7, "<u1>"), (1, 2, 3, 2, 5, "<u1>")]
-
-
 def test_a_pane_stays_until_all_of_its_segments_have_left():
     panes = Panes()
     panes.add(["a", "b"], table((0, 1, 3, 3, 2, "<u1>")))
