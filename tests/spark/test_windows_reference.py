@@ -70,7 +70,7 @@ def test_spark_finds_what_a_naive_evaluator_finds(spark, seed, width, slide):
     window = SlidingWindow(width, slide, t0_ms=rng.randint(-100, 0))
     first = window.first_with(rng.randint(1, 120))
     last = first + rng.randint(0, 6)
-    frame = session.createDataFrame([(*each, "s", 0) for each in elements], ELEMENTS)
+    frame = session.createDataFrame([(*each, "s", 0, 0) for each in elements], ELEMENTS)
     frame.createOrReplaceTempView("elements")
     contents = WindowContents(
         Relation.table("elements", ELEMENTS.fieldNames()), Instants((window,)), (("s",),)

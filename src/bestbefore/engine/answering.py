@@ -18,6 +18,7 @@ from bestbefore.engine.key_statistics import (
     without_fingerprints,
 )
 from bestbefore.engine.maintaining import QueryNeeds
+from bestbefore.engine.panes import Panes, has_panes
 from bestbefore.engine.quality import Answer, Quality, quality_of
 from bestbefore.engine.repeats import Repeats
 from bestbefore.engine.schedule import opening
@@ -54,7 +55,7 @@ from bestbefore.spark.session import FEW_ROWS
 from bestbefore.spark.sql import quoted
 from bestbefore.spark.static_graphs import StaticTables
 from bestbefore.time import Clock, monotonic_s
-from bestbefore.windows import Due, Instants, reported
+from bestbefore.windows import Due, Instants, ReportStrategy, reported
 
 Outcomes = Sequence[Sequence[Outcome]]
 """What maintenance did, per service and evaluation."""
@@ -91,6 +92,7 @@ class Answering:
     planner: Planner
     static: StaticTables | None = None
     repeats: Repeats = field(default_factory=Repeats)
+    panes: Panes = field(default_factory=Panes)
     _statements: dict[tuple[Instants, bool, bool], CompiledQuery] = field(default_factory=dict)
     _rows: dict[str, int] = field(default_factory=dict)
     _took: dict[str, Any] = field(default_factory=dict)
@@ -116,9 +118,10 @@ class Answering:
         `begin` begins to maintain a view, or finds it begun.
         """
         clock = self._event_clock(due)
+        paned = self._has_panes and (self._plannable or not few)
+        statistics = self._from_panes(spark, buffer, due) if paned else None
         compiled = self._compiled(spark, due.instants, few=few)
-        statistics = None
-        if few and self._plannable:
+        if statistics is None and few and self._plannable:
             statistics = planned_statistics(self.planner, spark, compiled, buffer, due)
         planned = statistics is not None
         views = ViewJobs(spark, compiled, due, keep=not few or not self._repeats)
@@ -180,7 +183,7 @@ class Answering:
         Unless it is known to be otherwise, each of many triples is taken to have come once; if job
         A then finds one that did not, it runs again.
         """
-        unknown = [] if few else self.repeats.unknown(buffer.segments)
+        unknown = None if few else self.repeats.unknown(buffer.segments)
         if unknown and not self.job.counts_elements:
             with_repeats, instants = views.compiled, views.due.instants
             views.compiled = self._compiled(views.spark, instants, few=few, repeating=False)
@@ -193,6 +196,34 @@ class Answering:
             views.compiled = with_repeats
         bind()
         return views.statistics()
+
+    def _from_panes(self, spark: SparkSession, buffer: Buffer, due: Due) -> pa.Table | None:
+        """Job A over the elements that are in no pane; None if a triple may have come again."""
+        if self.repeats.unknown(buffer.segments) is None:
+            return None
+        if missing := self.panes.missing(buffer.segments):
+            last = max(due.last, due.instants.last_with(buffer.latest_ms))
+            later, new = replace(due, last=last), buffer.only(missing)
+            statistics, fingerprints = self._reduced(spark, new, later)
+            if not self.repeats.learn(missing, fingerprints):
+                return None
+            self.panes.add(missing, statistics)
+        return self.panes.statistics(due)
+
+    def _reduced(
+        self, spark: SparkSession, new: Buffer, due: Due
+    ) -> tuple[pa.Table, pa.ChunkedArray]:
+        """The key statistics of new elements that each came once, and their fingerprints."""
+        if new.elements < FEW_ROWS and self._plannable:
+            compiled = self._compiled(spark, due.instants, few=True)
+            statistics = planned_statistics(self.planner, spark, compiled, new, due)
+            if statistics is not None:
+                return statistics, new.fingerprints()
+        self.planner.known = False
+        compiled = self._compiled(spark, due.instants, few=False, repeating=False)
+        views, elements = ViewJobs(spark, compiled, due, keep=False), new.read(spark)
+        views.bind(elements)
+        return without_fingerprints(views.statistics(elements))
 
     def _by_plan(
         self, views: ViewJobs, given: Given, batch: int, *, few: bool
@@ -209,6 +240,12 @@ class Answering:
     def _plannable(self) -> bool:
         """Whether plans that were made before can answer."""
         return self._repeats and not self.compares and not self.job.counts_elements
+
+    @cached_property
+    def _has_panes(self) -> bool:
+        """Whether what an element counts for later is known when it comes."""
+        closes = self.job.report.strategy is ReportStrategy.WINDOW_CLOSE
+        return closes and self._repeats and has_panes(self.job.plan)
 
     @cached_property
     def _repeats(self) -> bool:

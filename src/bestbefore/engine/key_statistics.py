@@ -19,7 +19,7 @@ from bestbefore.spark.columns import (
     REMAINING,
     column_of,
 )
-from bestbefore.spark.window_mappings import FINGERPRINT, REPORTED, SERVICE, key_column
+from bestbefore.spark.window_mappings import FINGERPRINTS, REPORTED, SERVICE, key_column
 from bestbefore.view import LocalView
 from bestbefore.view.links import distinct_keys
 
@@ -97,10 +97,10 @@ def split_statistics(table: pa.Table, plan: QueryPlan) -> Statistics:
     return Statistics(non_empty, reported, services)
 
 
-def without_fingerprints(table: pa.Table) -> tuple[pa.Table, Integers]:
+def without_fingerprints(table: pa.Table) -> tuple[pa.Table, pa.ChunkedArray]:
     """The collected rows less the fingerprints of new elements, and those."""
-    is_one = pc.equal(table[SERVICE], FINGERPRINT)
-    return table.filter(pc.invert(is_one)), table[FROM_EVALUATION].filter(is_one).to_numpy()
+    is_one = pc.equal(table[SERVICE], FINGERPRINTS)
+    return table.filter(pc.invert(is_one)), table[FROM_EVALUATION].filter(is_one)
 
 
 def told_mappings(table: pa.Table, evaluations: Sequence[int]) -> pa.Table:
@@ -147,13 +147,12 @@ def read_statistics(
         table[name].to_numpy().astype(np.int64) for name in (*RANGE, REMAINING, MAPPINGS)
     )
     evaluation, row, ahead = _spread(first, last)
-    join_key = view.join_numbers(keys)[row_key][row]
-    order = np.lexsort((join_key, evaluation))
-    row = row[order]
-    return KeyStatistics(
-        view=view,
-        evaluation=evaluation[order],
-        join_key=join_key[order],
-        remaining=remaining[row] - ahead[order],
-        mappings=mappings[row],
-    )
+    join_key, left = view.join_numbers(keys)[row_key][row], remaining[row] - ahead
+    order = np.lexsort((left, join_key, evaluation))
+    evaluation, join_key, left = evaluation[order], join_key[order], left[order]
+    counted, starts = mappings[row][order], run_starts(evaluation, join_key, left)
+    if len(starts) < len(order):
+        # What was told in several parts is one row.
+        counted = np.add.reduceat(counted, starts)
+        evaluation, join_key, left = evaluation[starts], join_key[starts], left[starts]
+    return KeyStatistics(view, evaluation, join_key, left, counted)

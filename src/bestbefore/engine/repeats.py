@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from bestbefore.spark.buffer import Segment
@@ -26,28 +27,30 @@ class Repeats:
     _known: dict[str, Fingerprints] = field(default_factory=dict)
     _repeating: set[str] = field(default_factory=set)
 
-    def unknown(self, segments: Sequence[Segment]) -> list[str]:
+    def unknown(self, segments: Sequence[Segment]) -> list[str] | None:
         """The segments whose fingerprints are still to be learned: then each triple may be new.
 
-        There are none where one is known to have come more than once, or where they are too many.
+        None where one may have come more than once, or where they are too many.
         """
         live = {segment.name for segment in segments}
         self._known = {name: one for name, one in self._known.items() if name in live}
         self._repeating &= live
         if self._repeating or sum(one.elements for one in segments) > self.most_elements:
-            return []
+            return None
         return [segment.name for segment in segments if segment.name not in self._known]
 
-    def learn(self, names: Sequence[str], fingerprints: Fingerprints) -> bool:
+    def learn(self, names: Sequence[str], fingerprints: pa.ChunkedArray) -> bool:
         """Get to know the fingerprints of some segments; whether every triple came once.
 
         They count as those of each of these segments: which of them leaves last is not known, since
-        elements may come out of order.
+        elements may come out of order. Triples without one may be any.
         """
-        found = np.sort(fingerprints)
+        found = np.sort(fingerprints.drop_null().to_numpy())
         others = {id(other): other for other in self._known.values()}
-        once = not (found[1:] == found[:-1]).any() and not any(
-            _overlap(found, other) for other in others.values()
+        once = (
+            len(found) == len(fingerprints)
+            and not (found[1:] == found[:-1]).any()
+            and not any(_overlap(found, other) for other in others.values())
         )
         self._known |= dict.fromkeys(names, found)
         if not once:

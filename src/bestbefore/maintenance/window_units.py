@@ -222,8 +222,9 @@ def _sums(group: Integers, values: Integers, groups: int) -> Integers:
     return np.bincount(group, weights=values, minlength=groups).astype(np.int64)
 
 
-def run_starts(ordered: Integers) -> Integers:
-    """Where numbers in order are others than the one before."""
-    if not len(ordered):
+def run_starts(*ordered: Integers) -> Integers:
+    """Where rows in order, by one or several columns, are others than the one before."""
+    if not len(ordered[0]):
         return np.empty(0, dtype=np.int64)
-    return np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    other = np.logical_or.reduce([column[1:] != column[:-1] for column in ordered])
+    return np.flatnonzero(np.concatenate([[True], other]))

@@ -17,7 +17,16 @@ import pyarrow.parquet as pq
 from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.spark.columns import ELEMENT_FIELDS, ELEMENTS, EVENT, INTAKE, STREAM, TIME
+from bestbefore.spark.columns import (
+    ELEMENT_FIELDS,
+    ELEMENTS,
+    EVENT,
+    FINGERPRINT,
+    INTAKE,
+    STREAM,
+    TIME,
+    UNSEEN,
+)
 from bestbefore.spark.inbox import json_columns
 from bestbefore.spark.needed_elements import NeededElements
 from bestbefore.spark.session import FEW_ROWS
@@ -26,6 +35,10 @@ from bestbefore.storage import Storage
 
 # Spark lists more than 32 paths with a job of its own.
 _MOST_SEGMENTS = 24
+# Looking for values that come again takes time where nearly all differ.
+_WITHOUT_DICTIONARY = {
+    f"parquet.enable.dictionary#{name}": "false" for name in (TIME, "o", *UNSEEN)
+}
 _AHEAD = "the timestamp lies ahead of the clock"
 _LONG_AGO = -9_000_000_000_000_000_000
 # What becomes of a row of a batch.
@@ -53,7 +66,7 @@ class Elements:
     @cached_property
     def json(self) -> str:
         """The elements as JSON, for an inbox."""
-        return json_columns(self.table.drop_columns([EVENT]))
+        return json_columns(self.table.drop_columns(list(UNSEEN)))
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,8 @@ class Limits:
         )
         shown = f"CASE WHEN {ahead} THEN to_json(struct({TIME}, s, p, o)) ELSE raw END"
         return batch.selectExpr(
-            *(TIME, "s", "p", "o", STREAM, EVENT, f"{shown} AS raw", "reason"),
+            *(TIME, "s", "p", "o", STREAM, EVENT, f"xxhash64(s, p, o) AS {FINGERPRINT}"),
+            *(f"{shown} AS raw", "reason"),
             f"{verdict} AS {_VERDICT}",
         )
 
@@ -152,8 +166,9 @@ class Buffer:
         pq.write_table(elements, content)
         self.storage.write(f"{_folder(name)}/elements.parquet", content.getvalue())
         self._quarantine(rows.filter(pa.array(verdict >= AHEAD)), name)
-        if self.elements < FEW_ROWS:
-            self.at_hand[name] = Elements(elements)
+        if self.elements >= FEW_ROWS:
+            self.at_hand.clear()
+        self.at_hand[name] = Elements(elements)
         return self._with(name, intake, elements.num_rows, merged=merge), intake
 
     def _quarantine(self, rows: pa.Table, name: str) -> None:
@@ -174,7 +189,8 @@ class Buffer:
         if merge:
             old = self.read(judged.sparkSession).filter(f"{TIME} > {limits.opening_ms or 0}")
             written = written.unionByName(old, allowMissingColumns=True)
-        written.write.mode("overwrite").parquet(f"{self.storage.root}/{_folder(name)}")
+        writer = written.write.mode("overwrite").options(**_WITHOUT_DICTIONARY)
+        writer.parquet(f"{self.storage.root}/{_folder(name)}")
         intake = _intake_observed(observation.get, limits.streams)
         if intake.quarantined:
             self._quarantine_many(judged.sparkSession, name)
@@ -203,6 +219,11 @@ class Buffer:
         """How many elements the segments hold."""
         return sum(segment.elements for segment in self.segments)
 
+    @property
+    def latest_ms(self) -> int:
+        """The time of the latest element."""
+        return max(segment.latest_ms for segment in self.segments)
+
     def only(self, names: Sequence[str]) -> "Buffer":
         """The buffer with some of its segments."""
         return replace(self, segments=tuple(one for one in self.segments if one.name in names))
@@ -230,6 +251,10 @@ class Buffer:
     def json_parts(self) -> list[str]:
         """The elements as JSON, each segment by itself."""
         return [self._elements(segment.name).json for segment in self.segments]
+
+    def fingerprints(self) -> pa.ChunkedArray:
+        """The fingerprints of the elements; null where a segment was written without them."""
+        return self._live(None)[FINGERPRINT]
 
     def _elements(self, name: str) -> "Elements":
         """The elements of a segment, which are read if they are not at hand."""
@@ -260,6 +285,8 @@ def _elements_in(content: bytes) -> pa.Table:
     table = pq.read_table(io.BytesIO(content))
     if "reason" in table.column_names:
         table = table.filter(pc.field("reason").is_null())
+    if FINGERPRINT not in table.column_names:
+        table = table.append_column(FINGERPRINT, pa.nulls(table.num_rows, pa.int64()))
     return table.select(ELEMENT_FIELDS).cast(_NO_ELEMENTS.schema)
 
 
@@ -275,7 +302,7 @@ def _kept(judged: DataFrame) -> DataFrame:
     columns = [f"IF({_VERDICT} = {NEEDED}, {name}, NULL) AS {name}" for name in (TIME, *"spo")]
     reason = f"IF({_VERDICT} = {AHEAD}, '{_AHEAD}', reason) AS reason"
     return judged.filter(f"{_VERDICT} IN ({NEEDED}, {AHEAD}, {UNREADABLE})").selectExpr(
-        *columns, STREAM, EVENT, "raw", reason
+        *columns, STREAM, EVENT, FINGERPRINT, "raw", reason
     )
 
 

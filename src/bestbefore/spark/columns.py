@@ -12,6 +12,8 @@ EVALUATION = "evaluation"
 TIME = "time"
 STREAM = "stream"
 EVENT = "event"
+# A number made of a triple: equal triples have the same.
+FINGERPRINT = "fingerprint"
 FROM_EVALUATION = "from_evaluation"
 TO_EVALUATION = "to_evaluation"
 RANGE = (FROM_EVALUATION, TO_EVALUATION)
@@ -36,8 +38,11 @@ ELEMENTS = StructType(
         # Where it came from: its stream's IRI, and a number that the triples of one event share.
         StructField(STREAM, StringType()),
         StructField(EVENT, LongType()),
+        StructField(FINGERPRINT, LongType()),
     ]
 )
+# What no query looks at.
+UNSEEN = (EVENT, FINGERPRINT)
 
 ELEMENT_FIELDS = tuple(ELEMENTS.fieldNames())
 

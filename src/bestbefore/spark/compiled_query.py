@@ -13,6 +13,7 @@ from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.answers import DUE, FIGURES, answer_rows, evaluations
 from bestbefore.spark.columns import (
     EVALUATION,
+    FINGERPRINT,
     FRESH,
     MAPPINGS,
     STREAM,
@@ -132,7 +133,7 @@ def compile_query(
     shown = [column for column in answers.columns if column not in FIGURES]
     statistics = key_statistics(plan, contents, kept, report)
     if not contents.repeating:
-        new = Relation.table(NEW_VIEW, _COLUMNS)
+        new = Relation.table(NEW_VIEW, (FINGERPRINT,))
         statistics = union_all([statistics, fingerprints(new)])
     return CompiledQuery(
         repeating=contents.repeating,

@@ -20,12 +20,12 @@ from bestbefore.spark.buffer import Buffer
 from bestbefore.spark.columns import (
     ELEMENTS,
     EVALUATION,
-    EVENT,
     FRESH,
     FROM_EVALUATION,
     MAPPINGS,
     RANGE,
     TO_EVALUATION,
+    UNSEEN,
     column_of,
 )
 from bestbefore.spark.compiled_query import (
@@ -167,8 +167,8 @@ class Planner:
         """Let a session know the tables of the inbox."""
         if self.known:
             return
-        elements = {one.name: one.dataType.simpleString() for one in ELEMENTS.fields}
-        del elements[EVENT]
+        fields = [one for one in ELEMENTS.fields if one.name not in UNSEEN]
+        elements = {one.name: one.dataType.simpleString() for one in fields}
         tables = {ELEMENTS_VIEW: elements, DUE_VIEW: dict.fromkeys(DUE, "BIGINT")}
         for service in self.plan.services:
             own = {EVALUATION: "BIGINT", FRESH: "DOUBLE"}
@@ -215,7 +215,10 @@ class Shifted:
 def planned_statistics(
     planner: Planner, spark: SparkSession, compiled: CompiledQuery, buffer: Buffer, due: Due
 ) -> pa.Table | None:
-    """Job A by a plan that was made before, None if there can be none."""
+    """Job A by a plan that was made before, None if there can be none.
+
+    The elements are those of a buffer.
+    """
     shifted = Shifted(due)
     frame = planner.frame(spark, compiled, compiled.statistics, shifted)
     if frame is None:

@@ -27,6 +27,8 @@ _DEFAULTS = {
     # Noting the line of Python behind every column costs more than building the column.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
     "spark.sql.streaming.minBatchesToRetain": "10",
+    # A batch of some megabytes is read by all cores, in pieces of equal size.
+    "spark.sql.files.openCostInBytes": str(2**18),
 }
 # Stopping a query inside foreachBatch runs a deeply recursive regular expression.
 _STACK = "-Xss8m"

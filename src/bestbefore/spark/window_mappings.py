@@ -7,13 +7,13 @@ from bestbefore.query import QueryPlan, ServicePlan, WindowPlan
 from bestbefore.query.algebra import BGP, Filter, Pattern, Window
 from bestbefore.spark.columns import (
     EVALUATION,
+    FINGERPRINT,
     FROM_EVALUATION,
     MAPPINGS,
     RANGE,
     REMAINING,
     TIME,
     TO_EVALUATION,
-    TRIPLE,
     column_of,
 )
 from bestbefore.spark.content import WindowContent, WindowContents
@@ -25,7 +25,7 @@ from bestbefore.windows import ReportStrategy
 SERVICE = "service"
 # Rows of no service: the evaluations with a mapping, those that a report strategy asks for, and a
 # number made of each triple that is new.
-NON_EMPTY, REPORTED, FINGERPRINT = -1, -2, -3
+NON_EMPTY, REPORTED, FINGERPRINTS = -1, -2, -3
 _COUNTED = {MAPPINGS: f"sum({MAPPINGS})"}
 
 
@@ -150,8 +150,7 @@ def key_statistics(
 
 def fingerprints(elements: Relation) -> Relation:
     """A number for each element, as rows of the key statistics; equal triples have the same."""
-    number = f"xxhash64({', '.join(TRIPLE)})"
-    return elements.select({SERVICE: f"{FINGERPRINT}", FROM_EVALUATION: number})
+    return elements.select({SERVICE: f"{FINGERPRINTS}", FROM_EVALUATION: FINGERPRINT})
 
 
 def telling_service(window: WindowPlan, plan: QueryPlan) -> int | None:

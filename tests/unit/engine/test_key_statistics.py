@@ -156,3 +156,10 @@ def test_the_sets_of_an_m_to_n_join_count_a_mapping_with_fresh_and_stale_units_t
     sets = sets_at(view.units, found.units_of(1), 10)
     assert sets.sizes() == {"A": 0, "B": 1, "C": 1, "D": 1, "E": 5, "F": 2, "G": 4}
     assert sets.completeness == 5 / 9
+
+
+def test_what_is_told_in_several_parts_is_one_count():
+    parts = [(7, "k2", 3, 5), (7, "k0", 2, 1), (7, "k2", 3, 2), (8, "k2", 2, 2)]
+    found = statistics(parts)
+    assert [column.tolist() for column in found.entries(7)] == [[0, 2], [2, 3], [1, 7]]
+    assert [column.tolist() for column in found.entries(8)] == [[2], [2], [2]]

@@ -1,6 +1,6 @@
 """What is known of triples that came more than once."""
 
-import numpy as np
+import pyarrow as pa
 import pytest
 
 from bestbefore.engine.repeats import Repeats
@@ -12,7 +12,7 @@ def segments(*names, elements=2):
 
 
 def numbers(*given):
-    return np.array(given, dtype=np.int64)
+    return pa.chunked_array([pa.array(given, pa.int64())])
 
 
 def test_segments_with_triples_of_their_own():
@@ -29,7 +29,7 @@ def test_a_triple_that_comes_again_is_known_until_its_segment_leaves(again):
     repeats = Repeats()
     repeats.learn(["a"], numbers(5, -1, 2))
     assert not repeats.learn(["b"], numbers(*again))
-    assert repeats.unknown(segments("a", "b", "c")) == []
+    assert repeats.unknown(segments("a", "b", "c")) is None
     assert repeats.unknown(segments("c", "d")) == ["c", "d"]
     assert repeats.learn(["c", "d"], numbers(5, -1, 7))
 
@@ -49,7 +49,14 @@ def test_several_segments_are_known_until_all_of_them_have_left(left):
 def test_a_triple_that_came_twice_in_several_segments_is_known_until_all_have_left(left):
     repeats = Repeats()
     assert not repeats.learn(["a", "b"], numbers(1, 1))
-    assert repeats.unknown(segments(left, "c")) == []
+    assert repeats.unknown(segments(left, "c")) is None
+
+
+def test_triples_without_a_fingerprint_may_have_come_before():
+    repeats = Repeats()
+    assert not repeats.learn(["a"], numbers(1, None))
+    assert repeats.unknown(segments("a", "b")) is None
+    assert repeats.unknown(segments("b")) == ["b"]
 
 
 def test_a_segment_without_elements():
@@ -62,4 +69,4 @@ def test_a_segment_without_elements():
 def test_too_many_elements_are_not_looked_at():
     repeats = Repeats(most_elements=5)
     assert repeats.unknown(segments("a", "b")) == ["a", "b"]
-    assert repeats.unknown(segments("a", "b", "c")) == []
+    assert repeats.unknown(segments("a", "b", "c")) is None
