@@ -13,6 +13,7 @@ from bestbefore.maintenance.rankers import expected_gain
 from bestbefore.maintenance.selection import Bounds, highest_scores
 from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.view import ChangeRates
+from bestbefore.view.change_rates import NEEDS
 from bestbefore.view.units import new_units
 
 MOMENT = Moment(100_000, 10_000, 1_000)
@@ -38,7 +39,7 @@ def a_view(rng, size, *, regular):
             changed = rng.random(size) < -np.expm1(-np.diff(turns, axis=0)[0])
         polled = np.flatnonzero((now_ms > before_ms) & (rng.random(size) < 0.9))
         age_ms = (now_ms - before_ms)[polled]
-        rates.observe(polled, period_ms[polled], age_ms, changed[polled])
+        rates.observe(polled, rng.choice(NEEDS, len(polled)), age_ms, changed[polled])
     rates.regular.found = regular
     units.rates, units.refreshed_ms[:] = rates, times_ms[:, -1]
     units.value[:] = np.where(rng.random(size) < 0.1, np.nan, rng.normal(1_000, 300, size))
