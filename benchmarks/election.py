@@ -125,6 +125,8 @@ def learned(*, regular: bool, size: int = CANDIDATES) -> tuple[Units, WindowUnit
     times_ms = np.sort(rng.integers(1, MOMENT.t_ms // MOMENT.slide_ms, (size, POLLS)), axis=1)
     times_ms *= MOMENT.slide_ms
     phase = rng.random(size)
+    units.watched = MOMENT.t_ms // MOMENT.slide_ms
+    units.set_needed(np.arange(size), rng.integers(1, units.watched, size).astype(np.float64))
     for before_ms, now_ms in zip(times_ms.T[:-1], times_ms.T[1:], strict=True):
         turns = np.stack([before_ms, now_ms]) / units.interval_ms
         if regular:
@@ -133,14 +135,12 @@ def learned(*, regular: bool, size: int = CANDIDATES) -> tuple[Units, WindowUnit
             changed = rng.random(size) < -np.expm1(-np.diff(turns, axis=0)[0])
         for part in np.array_split(np.flatnonzero(now_ms > before_ms), max(1, size // 10_000)):
             age_ms = (now_ms - before_ms)[part]
-            rates.observe(part, units.interval_ms[part], age_ms, changed[part])
+            rates.observe(part, units.hints(part), age_ms, changed[part])
     if rates.tells_regular != regular:
         raise RuntimeError("the polls tell otherwise than was meant")
     units.rates, units.refreshed_ms[:] = rates, times_ms[:, -1]
     units.moves[:], units.squares[:] = POLLS / 2, POLLS / 2 * rng.gamma(1.0, 50.0**2, size)
     units.rises[:] = units.falls[:] = POLLS / 4
-    units.watched = MOMENT.t_ms // MOMENT.slide_ms
-    units.set_needed(np.arange(size), rng.integers(1, units.watched, size).astype(np.float64))
     return units, window
 
 

@@ -1,6 +1,5 @@
 """What a policy sees: columns over the candidate set at one moment."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -12,7 +11,6 @@ from bestbefore.arrays import (
     Integers,
     Numbers,
     Scores,
-    Weights,
     places,
     side_by_side,
 )
@@ -135,10 +133,6 @@ class CandidateSet:
         if self.units.rates is None:
             raise PolicyError("the change rates of these units are known")
         return self.units.rates
-
-    def rate_weights(self) -> Iterator[tuple[slice, Weights]]:
-        """How probable each rate is that was learned of, some candidates at a time."""
-        return self.rates.weights(self.unit, self.hints)
 
     def occupancy(self, moment: Moment) -> Scores:
         """The share of all evaluations that need the unit, as far as was seen.

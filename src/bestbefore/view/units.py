@@ -119,9 +119,14 @@ class Units:
         Of a unit that is not held this is not known, and it is taken to be like the others.
         """
         mean = self.needs.sum / max(self.needs.units, 1)
-        more = np.log((self.needed[units] + 1.0) / (mean + 1.0))
-        more = np.clip(np.round(more / NEED_STEP) * NEED_STEP, NEEDS[0], NEEDS[-1])
-        return np.where(self.held[units], more, 0.0)
+        more = (self.needed[units] + 1.0) / (mean + 1.0)
+        np.log(more, out=more)
+        more /= NEED_STEP
+        np.rint(more, out=more)
+        more *= NEED_STEP
+        np.clip(more, NEEDS[0], NEEDS[-1], out=more)
+        more[~self.held[units]] = 0.0
+        return more
 
     @property
     def evaluations(self) -> float:

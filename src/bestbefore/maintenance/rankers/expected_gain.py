@@ -208,7 +208,7 @@ def _learned_sums(
     candidates: CandidateSet, slide_ms: int, age: Scores, lasting: Scores, *, bounds: bool
 ) -> Scores:
     """E[e^(−λK)], and the expected sums of e^(−λk) up to K and up to as long as rows last."""
-    rates = candidates.rates
+    rates, unit, hints = candidates.rates, candidates.unit, candidates.hints
     per_slide = -(rates.rate * slide_ms).astype(np.float32)
     scale = (-1.0 / np.expm1(per_slide)).astype(np.float32)
     both = np.stack([np.ones_like(scale), scale], axis=1)
@@ -217,7 +217,7 @@ def _learned_sums(
     sums = (-np.expm1(np.outer(per_slide, lengths)) * scale[:, None]).astype(np.float32)
     few, found = len(lengths) <= _FEW, np.empty((3, len(candidates)))
     whole = np.empty(len(candidates))
-    for part, weight in candidates.rate_weights():
+    for part, weight in rates.weights(unit, hints):
         fresh, lost = (
             (weight * np.exp(np.outer(age[part].astype(np.float32), per_slide))) @ both
         ).T
@@ -227,11 +227,10 @@ def _learned_sums(
         else:
             found[2, part] = np.einsum("ur,ur->u", weight, sums.T[which[part]])
         whole[part] = weight @ ONES
-    unit = candidates.unit
     regular = rates.regular.bounds if bounds else rates.regular.sums
     return rates.with_regular(
         unit,
-        candidates.hints,
+        hints,
         found / whole,
         lambda part: regular(unit[part], age[part], lasting[part], slide_ms),
     )
