@@ -143,16 +143,27 @@ def read_statistics(
     keys, row_key = distinct_keys([table[column_of(name)] for name in key])
     if learn or view.linked:
         view.learn_joins(keys)
+    number = view.join_numbers(keys)[row_key]
     first, last, remaining, mappings = (
         table[name].to_numpy().astype(np.int64) for name in (*RANGE, REMAINING, MAPPINGS)
     )
-    evaluation, row, ahead = _spread(first, last)
-    join_key, left = view.join_numbers(keys)[row_key][row], remaining[row] - ahead
-    order = np.lexsort((left, join_key, evaluation))
-    evaluation, join_key, left = evaluation[order], join_key[order], left[order]
-    counted, starts = mappings[row][order], run_starts(evaluation, join_key, left)
-    if len(starts) < len(order):
+    # In every evaluation of a range L and the evaluation add up to the same.
+    end = first + remaining
+    ordered = np.lexsort((end, number))
+    evaluation, row, _ = _spread(first[ordered], last[ordered])
+    by_evaluation = _order(evaluation)
+    evaluation, row = evaluation[by_evaluation], ordered[row[by_evaluation]]
+    join_key, left, counted = number[row], end[row] - evaluation, mappings[row]
+    starts = run_starts(evaluation, join_key, left)
+    if len(starts) < len(row):
         # What was told in several parts is one row.
         counted = np.add.reduceat(counted, starts)
         evaluation, join_key, left = evaluation[starts], join_key[starts], left[starts]
     return KeyStatistics(view, evaluation, join_key, left, counted)
+
+
+def _order(evaluation: Integers) -> Integers:
+    """The order by evaluation of rows that else stay in theirs; few numbers are sorted fast."""
+    if len(evaluation) and np.ptp(evaluation) <= np.iinfo(np.int16).max:
+        evaluation = (evaluation - evaluation.min()).astype(np.int16)
+    return np.argsort(evaluation, kind="stable")
