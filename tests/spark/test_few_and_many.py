@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 
 import pytest
@@ -166,6 +167,25 @@ def test_what_earlier_batches_brought_is_looked_at_once(spark, service, tmp_path
     # Only what is new; all of it once the triple came again, after a merge and after a restart.
     assert looked_at.count(4) >= 4
     assert max(looked_at) > 20
+
+
+@pytest.mark.parametrize("window", ["[RANGE PT4S STEP PT2S]", "[ELEMENTS 6 STEP 4]"])
+def test_windows_without_elements_and_windows_of_elements(
+    spark, service, tmp_path, monkeypatch, window
+):
+    """Between two batches all elements leave the buffer, and the next windows hold none."""
+    found = {}
+    for kind in ("planned", "many"):
+        limit_few(monkeypatch, FEW[kind])
+        bench = Bench(spark, tmp_path / kind)
+        for number, start in enumerate((1_000, 2_500, 31_000, 32_500, 90_000)):
+            times = range(start, start + 1_200, 300)
+            bench.mention(*((time, (number + time // 300) % 8) for time in times))
+        text = re.sub(r"\[RANGE[^]]*\]", window, query("SELECT DISTINCT ?user ?followers"))
+        bench.run(bench.job(text, view={"change_interval": "1h"}), service)
+        found[kind] = bench.answers()
+    assert found["many"] == found["planned"]
+    assert any(answer["rows"] for answer in found["many"].values())
 
 
 def test_plans_that_keep_results_are_not_used_again(bench, service, monkeypatch, used):

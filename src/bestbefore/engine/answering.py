@@ -198,8 +198,11 @@ class Answering:
         return views.statistics()
 
     def _from_panes(self, spark: SparkSession, buffer: Buffer, due: Due) -> pa.Table | None:
-        """Job A over the elements that are in no pane; None if a triple may have come again."""
-        if self.repeats.unknown(buffer.segments) is None:
+        """Job A over the elements that are in no pane; None if a triple may have come again.
+
+        None, too, where there are no elements.
+        """
+        if not buffer.segments or self.repeats.unknown(buffer.segments) is None:
             return None
         if missing := self.panes.missing(buffer.segments):
             last = max(due.last, due.instants.last_with(buffer.latest_ms))
@@ -245,7 +248,8 @@ class Answering:
     def _has_panes(self) -> bool:
         """Whether what an element counts for later is known when it comes."""
         closes = self.job.report.strategy is ReportStrategy.WINDOW_CLOSE
-        return closes and self._repeats and has_panes(self.job.plan)
+        by_time = closes and not self.job.counts_elements
+        return by_time and self._repeats and has_panes(self.job.plan)
 
     @cached_property
     def _repeats(self) -> bool:
