@@ -43,14 +43,12 @@ class Repeats:
         """Get to know the fingerprints of some segments; whether every triple came once.
 
         They count as those of each of these segments: which of them leaves last is not known, since
-        elements may come out of order. Triples without one may be any.
+        elements may come out of order.
         """
-        found = np.sort(fingerprints.drop_null().to_numpy())
+        found = np.sort(fingerprints.to_numpy())
         others = {id(other): other for other in self._known.values()}
-        once = (
-            len(found) == len(fingerprints)
-            and not (found[1:] == found[:-1]).any()
-            and not any(_overlap(found, other) for other in others.values())
+        once = not (found[1:] == found[:-1]).any() and not any(
+            _overlap(found, other) for other in others.values()
         )
         self._known |= dict.fromkeys(names, found)
         if not once:

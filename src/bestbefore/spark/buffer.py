@@ -253,7 +253,7 @@ class Buffer:
         return [self._elements(segment.name).json for segment in self.segments]
 
     def fingerprints(self) -> pa.ChunkedArray:
-        """The fingerprints of the elements; null where a segment was written without them."""
+        """The fingerprints of the elements."""
         return self._live(None)[FINGERPRINT]
 
     def _elements(self, name: str) -> "Elements":
@@ -285,8 +285,6 @@ def _elements_in(content: bytes) -> pa.Table:
     table = pq.read_table(io.BytesIO(content))
     if "reason" in table.column_names:
         table = table.filter(pc.field("reason").is_null())
-    if FINGERPRINT not in table.column_names:
-        table = table.append_column(FINGERPRINT, pa.nulls(table.num_rows, pa.int64()))
     return table.select(ELEMENT_FIELDS).cast(_NO_ELEMENTS.schema)
 
 

@@ -52,13 +52,6 @@ def test_a_triple_that_came_twice_in_several_segments_is_known_until_all_have_le
     assert repeats.unknown(segments(left, "c")) is None
 
 
-def test_triples_without_a_fingerprint_may_have_come_before():
-    repeats = Repeats()
-    assert not repeats.learn(["a"], numbers(1, None))
-    assert repeats.unknown(segments("a", "b")) is None
-    assert repeats.unknown(segments("b")) == ["b"]
-
-
 def test_a_segment_without_elements():
     repeats = Repeats()
     assert repeats.learn(["a"], numbers())
