@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 from unittest import mock
 
 import numpy as np
@@ -19,7 +19,7 @@ from bestbefore.maintenance import election, resolve_policy
 from bestbefore.maintenance.allocation import elect_flexibly
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.expected_gain import ExpectedGain
-from bestbefore.maintenance.rankers.ranker import Need, Scorer, only
+from bestbefore.maintenance.rankers.ranker import Need, only
 from bestbefore.simulator.run import PLAIN, TraceView, run
 
 SEEDS, LENGTHS, BUDGET = 5, (1, 4, 16), 5
@@ -239,16 +239,9 @@ def _borrowing(seed: int, budget: int) -> Found:
 def _without_borrowing(budget: int) -> Callable[..., Integers]:
     """FBA's election, of which no more is done now than γ and what is saved allow."""
 
-    def elect(
-        ranker: Scorer,
-        foreseen: list[CandidateSet],
-        moment: Moment,
-        *,
-        pool: int,
-        rng: np.random.Generator,
-    ) -> Integers:
-        chosen = elect_flexibly(ranker, foreseen, moment, pool=pool, rng=rng)
-        return chosen[: max(0, pool - (moment.horizon - 1) * budget)]
+    def elect(*given: Any, pool: int, **named: Any) -> Integers:  # noqa: ANN401 - as FBA calls it
+        chosen = elect_flexibly(*given, pool=pool, **named)
+        return chosen[: max(0, pool - (given[-1].horizon - 1) * budget)]
 
     return elect
 

@@ -215,10 +215,7 @@ class Shifted:
 def planned_statistics(
     planner: Planner, spark: SparkSession, compiled: CompiledQuery, buffer: Buffer, due: Due
 ) -> pa.Table | None:
-    """Job A by a plan that was made before, None if there can be none.
-
-    The elements are those of a buffer.
-    """
+    """Job A over a buffer's elements by a plan that was made before, None if there can be none."""
     shifted = Shifted(due)
     frame = planner.frame(spark, compiled, compiled.statistics, shifted)
     if frame is None:
