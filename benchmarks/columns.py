@@ -16,6 +16,7 @@ BIPARTITE = {"width": "4s", "slide": "1s", "warmup": 0.1}
 SUMMED = {**BIPARTITE, "aggregate": "sum"}
 FILTERED = {**TWITTER, "condition": ">100000"}
 TRUE, LEARNED = "true", "learned"
+PAPERS = ("RND", "LRU", "WBM", "WBM(fill=true)")
 
 Figure = Callable[[Result], float | None]
 

@@ -14,6 +14,7 @@ from benchmarks.columns import (
     LEARNED,
     LIMITED,
     MANY_TO_MANY,
+    PAPERS,
     SEEDS,
     SHARE_DATA,
     SPARSE,
@@ -28,6 +29,7 @@ from benchmarks.columns import (
     measure,
 )
 from benchmarks.limits import (
+    what_a_lead_takes,
     what_borrowing_brings,
     what_filters_leave,
     what_learning_costs,
@@ -54,7 +56,6 @@ ONE_TO_ONE: tuple[tuple[str, Column, str], ...] = (
 )
 EFG, TOLD_EFG = Contender("EFG", LEARNED), Contender("EFG", TRUE)
 BOUND = Contender("BOUND", TRUE)
-PAPERS = ("RND", "LRU", "WBM", "WBM(fill=true)")
 FILTERS = (
     *(f"LRU.F(fdt={fdt})" for fdt in (100, 200, 500, 1000, 2000)),
     *(f"LRU.F+(alpha={alpha})" for alpha in (0.2, 0.3, 0.5, 0.7)),
@@ -281,6 +282,7 @@ PARTS: Mapping[str, Callable[[], Iterable[str]]] = {
     part.__name__: part
     for part in (
         one_to_one,
+        what_a_lead_takes,
         what_learning_costs,
         many_to_many,
         what_never_lasts,
