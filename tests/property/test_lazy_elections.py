@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from bestbefore.maintenance import Moment, Situation, elect, resolve_policy, selection
 from bestbefore.maintenance.candidates import CandidateSet
 from bestbefore.maintenance.rankers import expected_gain
+from bestbefore.maintenance.rankers.membership import Membership, Steps
 from bestbefore.maintenance.selection import Bounds, highest_scores
 from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.view import ChangeRates
@@ -18,7 +19,7 @@ from bestbefore.view.units import new_units
 
 MOMENT = Moment(100_000, 10_000, 1_000)
 SEEDS = st.integers(0, 2**32 - 1)
-CASES = ["random", "regular", "FILTER"]
+CASES = ["random", "regular", "FILTER", "FILTER, told"]
 
 
 def few_are_many():
@@ -26,8 +27,9 @@ def few_are_many():
     return mock.patch.multiple(selection, _MANY=20, _STRIDE=2, _BLOCK=16, _WORTHWHILE=1)
 
 
-def a_view(rng, size, *, regular):
+def a_view(rng, size, *, case):
     """Units that were polled a few times, some of which are missing, needed by a window or not."""
+    regular = case == "regular"
     units = new_units(np.arange(size), np.ones(size, dtype=np.int64), 1)
     period_ms, phase = rng.choice([1_500, 6_000, 30_000], size), rng.random(size)
     rates = ChangeRates(size, width_ms=MOMENT.width_ms, slide_ms=MOMENT.slide_ms)
@@ -41,10 +43,14 @@ def a_view(rng, size, *, regular):
         age_ms = (now_ms - before_ms)[polled]
         rates.observe(polled, rng.choice(NEEDS, len(polled)), age_ms, changed[polled])
     rates.regular.found = regular
-    units.rates, units.refreshed_ms[:] = rates, times_ms[:, -1]
+    units.rates, units.refreshed_ms[:] = rates, times_ms[:, -1] - rng.choice([0, 900])
+    if case == "FILTER, told":
+        units.rates, units.interval_ms[:] = None, period_ms
     units.value[:] = np.where(rng.random(size) < 0.1, np.nan, rng.normal(1_000, 300, size))
     units.moves[:], units.squares[:] = rng.integers(0, 4, size), rng.gamma(2.0, 5_000.0, size)
-    units.rises[:], units.falls[:] = rng.integers(0, 3, (2, size))
+    units.rises[:], units.falls[:] = rng.integers(0, rng.choice([1, 3, 30], (2, 1)), (2, size))
+    if rng.random() < 0.3:
+        units.moves[:] = units.squares[:] = 0.0
     units.held[:] = rng.random(size) < rng.choice([0.9, 1.0])
     units.watched = 100
     units.set_needed(np.arange(size), rng.integers(0, 100, size).astype(float))
@@ -60,8 +66,8 @@ def a_window(rng, size):
 @given(SEEDS, st.integers(30, 300), st.integers(1, 12))
 def test_an_election_is_the_one_in_which_every_candidate_is_scored(case, seed, size, budget):
     rng = np.random.default_rng(seed)
-    units, window = a_view(rng, size, regular=case == "regular"), a_window(rng, size)
-    threshold = 1_000.0 if case == "FILTER" else None
+    units, window = a_view(rng, size, case=case), a_window(rng, size)
+    threshold = 1_000.0 if "FILTER" in case else None
     situation = Situation(MOMENT, budget, threshold=threshold, shown_above=bool(seed % 2))
     candidates = CandidateSet(
         window.unit, units, window, threshold=threshold, shown_above=bool(seed % 2)
@@ -83,16 +89,51 @@ def test_an_election_is_the_one_in_which_every_candidate_is_scored(case, seed, s
 @given(SEEDS)
 def test_no_gain_is_above_its_bounds(case, seed):
     rng = np.random.default_rng(seed)
-    units, window = a_view(rng, 60, regular=case == "regular"), a_window(rng, 60)
-    threshold = 1_000.0 if case == "FILTER" else None
+    units, window = a_view(rng, 60, case=case), a_window(rng, 60)
+    threshold = 1_000.0 if "FILTER" in case else None
+    shown_above = rng.choice([None, False, True])
     gains = expected_gain._Gains.of(
-        CandidateSet(window.unit, units, window, threshold=threshold), MOMENT
+        CandidateSet(window.unit, units, window, threshold=threshold, shown_above=shown_above),
+        MOMENT,
     )
     everyone, bounds = np.arange(len(window)), gains.bounds()
-    score, loose = gains.priority(everyone), bounds.loose(everyone)
-    assert (score <= loose + 1e-3).all()
-    if bounds.closer is not None:
-        assert (score <= bounds.closer(everyone, loose) + 1e-3).all()
+    score, bound = gains.priority(everyone), bounds.loose(everyone)
+    assert (score <= bound).all()
+    for closer in bounds.closer:
+        bound = closer(everyone, bound)
+        assert (score <= bound).all()
+
+
+@pytest.mark.parametrize("shown", [False, True])
+@given(SEEDS)
+def test_no_value_is_farther_above_its_mean_than_the_loose_bounds_allow(shown, seed):
+    rng = np.random.default_rng(seed)
+    size, drift = 500, rng.choice([0.0, rng.uniform(0.0, 0.75)])
+    member = Membership(
+        rate=10.0 ** rng.uniform(-4, 1, size),
+        distance=rng.choice([0.0, 1.0], size) * 10.0 ** rng.uniform(-2, 3, size),
+        drift=drift * rng.choice([-1.0, 1.0], size),
+        freedom=1.5 + rng.choice([0.0, 100.0], size) * rng.random(size),
+        shown=np.full(size, shown),
+    )
+    age = 10.0 ** rng.uniform(0, 3, size)
+    low = (age - 0.5) * rng.choice([0.0, rng.random()], size)
+    wrong, least = member.wrong_at_least(age)
+    whole = member.integral(low, age - 0.5)
+    assert (least(low, age - 0.5) <= whole * (1 + 1e-6) + 1e-12).all()
+    spreads = 0.4 * Steps(drift=drift).spreads * np.sqrt(1.0 + member.rate * age)
+    most = expected_gain._RANDOM * (1.0 if shown else 0.5)
+    assert (wrong <= (1.0 if shown else 0.5 + spreads) + 1e-6).all()
+    span = age - 0.5 - low
+    assert (span * wrong - whole <= span * (most + spreads) + 0.5 * wrong).all()
+
+
+@given(SEEDS, st.integers(1, 300))
+def test_the_median_of_many_is_that_of_all(seed, size):
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, rng.choice([2, 50, 10_000]), size).astype(float)
+    with few_are_many():
+        assert selection.median(values) == np.median(values)
 
 
 @given(SEEDS, st.integers(1, 400), st.integers(0, 40), st.booleans())
@@ -101,7 +142,7 @@ def test_the_highest_scores_are_all_known_whatever_the_bounds(seed, size, n, clo
     scores = rng.integers(-5, rng.choice([0, 10, 1_000]), size).astype(float)
     scores[:: rng.choice([2, 7])] += rng.choice([-50, 0, 50])
     loose, close = scores + rng.exponential(5.0, size), scores + rng.exponential(1.0, size)
-    bounds = Bounds(lambda which: loose[which], lambda which, _: close[which] if closer else _)
+    bounds = Bounds(lambda which: loose[which], (lambda which, _: close[which],) if closer else ())
     with few_are_many():
         found = highest_scores(size, n, lambda which: scores[which], bounds)
     assert ((found == scores) | (found == -np.inf)).all()

@@ -210,6 +210,9 @@ class CandidateSet:
         position = self.position
         needed = position >= 0
         whole = np.zeros(len(self.window), dtype=np.int64)
+        if needed.all():
+            whole[position] = fresh
+            return self.window.results(whole)[position]
         whole[position[needed]] = fresh[needed]
         return np.where(needed, self.window.results(whole)[position], 0.0)
 

@@ -18,12 +18,16 @@ Scoring = Callable[[Integers | slice], Scores]
 """What gives the scores, or bounds of them, of some positions."""
 
 
+Closer = Callable[[Integers, Scores], Scores]
+"""What makes closer bounds of those that some positions have."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Upper bounds of scores that cost less: a loose one, and one that is made closer of it."""
+    """Upper bounds of scores that cost less: a loose one, and closer ones made of it in turn."""
 
     loose: Scoring
-    closer: Callable[[Integers, Scores], Scores] | None = None
+    closer: tuple[Closer, ...] = ()
 
 
 def nth_highest(scores: Scores | Integers, n: int) -> float:
@@ -53,13 +57,9 @@ def highest_scores(size: int, n: int, score: Scoring, bounds: Bounds | None) -> 
         return in_blocks(score, size)
     bound = in_blocks(bounds.loose, size)
     sample = np.arange(0, size, _STRIDE)
-    bar = _nth_highest(_highest_of(sample, bound[sample], likely, score), likely)
+    bar = _nth_highest(_highest_of(sample, bound[sample], likely, score, bounds.closer), likely)
     pool = np.flatnonzero(bound >= bar)
-    bound = bound[pool]
-    if bounds.closer is not None:
-        for part in _blocks(len(pool)):
-            bound[part] = bounds.closer(pool[part], bound[part])
-        pool, bound = pool[bound >= bar], bound[bound >= bar]
+    pool, bound = _may_clear(bar, pool, bound[pool], bounds.closer)
     found = _highest_of(pool, bound, n, score)
     if np.count_nonzero(found >= bar) < n:
         return in_blocks(score, size)
@@ -68,19 +68,36 @@ def highest_scores(size: int, n: int, score: Scoring, bounds: Bounds | None) -> 
     return scores
 
 
-def _highest_of(pool: Integers, bound: Scores, n: int, score: Scoring) -> Scores:
+def _highest_of(
+    pool: Integers, bound: Scores, n: int, score: Scoring, closer: tuple[Closer, ...] = ()
+) -> Scores:
     """The scores of a pool that are among its n highest; those of others may be −∞.
 
     Those with the highest bounds are scored first, and of the rest who may be as high.
     """
-    found = np.full(len(pool), -np.inf)
     if not 0 < n < len(pool):
         return _of_some(score, pool)
+    found = np.full(len(pool), -np.inf)
     first = bound >= nth_highest(bound, min(_FIRST * n, len(pool)))
     found[first] = _of_some(score, pool[first])
-    others = ~first & (bound >= _nth_highest(found[first], n))
-    found[others] = _of_some(score, pool[others])
+    bar = _nth_highest(found[first], n)
+    others = np.flatnonzero(~first & (bound >= bar))
+    kept, _ = _may_clear(bar, pool[others], bound[others], closer)
+    found[np.searchsorted(pool, kept)] = _of_some(score, kept)
     return found
+
+
+def _may_clear(
+    bar: float, pool: Integers, bound: Scores, closer: tuple[Closer, ...]
+) -> tuple[Integers, Scores]:
+    """Those of a pool whose bounds reach a bar however close they are made, and these bounds."""
+    for closest in closer:
+        bound = np.concatenate(
+            [bound[:0], *(closest(pool[part], bound[part]) for part in _blocks(len(pool)))]
+        )
+        kept = np.flatnonzero(bound >= bar)
+        pool, bound = pool[kept], bound[kept]
+    return pool, bound
 
 
 def in_blocks(score: Scoring, size: int) -> Scores:
@@ -107,6 +124,25 @@ def lowest(values: Scores | Integers, count: int) -> Integers:
     if count < len(values):
         chosen = np.flatnonzero(values <= -nth_highest(-values, count))
     return chosen[np.argsort(values[chosen], kind="stable")][:count]
+
+
+def median(values: Scores) -> float:
+    """The median, of many by what lies around that of a sample.
+
+    >>> median(np.array([5.0, 1.0, 2.0, 9.0]))
+    3.5
+    """
+    sample, size = values[::_STRIDE], len(values)
+    if size >= _MANY:
+        middle, apart = len(sample) // 2, 3 * int(len(sample) ** 0.5)
+        ranks = max(middle - apart, 0), min(middle + apart, len(sample) - 1)
+        low, high = np.partition(sample, ranks)[list(ranks)]
+        near, below = values[np.flatnonzero((values >= low) & (values <= high))], values < low
+        first, last = (rank - np.count_nonzero(below) for rank in ((size - 1) // 2, size // 2))
+        if first >= 0 and last < len(near):
+            near = np.partition(near, [first, last])
+            return float(near[first] + near[last]) / 2
+    return float(np.median(values))
 
 
 def likely_rank(n: int, stride: int) -> int:

@@ -169,7 +169,7 @@ class ChangeRates:
         """
         for first in range(0, len(units) if self.tells_regular else 0, _REGULAR_CHUNK):
             part = slice(first, first + _REGULAR_CHUNK)
-            weight = self.likelihood[units[part]] * self._before(hint[part])
+            weight = self.likelihood.take(units[part], axis=0) * self._before(hint[part])
             share = self.regular.regularity(units[part], weight @ ONES)
             at_random[..., part] += share * (regular(part) - at_random[..., part])
         return at_random
@@ -191,7 +191,8 @@ class ChangeRates:
             part = slice(first, first + _CHUNK)
             chosen = units[part]
             rows = side_by_side(chosen) if (chosen[1:] > chosen[:-1]).all() else chosen
-            yield part, self.likelihood[rows]
+            near = isinstance(rows, slice)
+            yield part, self.likelihood[rows] if near else self.likelihood.take(chosen, axis=0)
 
     def _before(self, hint: Numbers) -> Weights:
         """What is believed of units before they were refreshed; it adds up to one."""
@@ -207,7 +208,7 @@ class ChangeRates:
         by_need = np.exp(self.lean * np.outer(NEEDS, _STEPS)) * self.prior
         by_need /= by_need.sum(axis=1, keepdims=True)
         which = ((need - NEEDS[0]) / NEED_STEP).astype(np.int64)
-        return np.asarray(by_need.astype(np.float32)[which])
+        return np.asarray(by_need.astype(np.float32).take(which, axis=0))
 
     def fresh(self, units: Integers, hint: Numbers, age_ms: Numbers) -> Scores:
         """The probability that units do not change within an age each, at any time of theirs."""

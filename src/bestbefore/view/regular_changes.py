@@ -105,12 +105,12 @@ class RegularChanges:
 
     def _odds(self, units: Integers, at_random: Scores) -> Scores:
         odds = np.exp(self.track[units, _ODDS].astype(np.float64))
-        return np.asarray(odds * (self.likelihood[units] @ self.prior) / at_random)
+        return np.asarray(odds * (self.likelihood.take(units, axis=0) @ self.prior) / at_random)
 
     def fresh(self, units: Integers, age_ms: Numbers) -> Scores:
         """The probability that units, if they are regular, have not changed since their refresh."""
         cells, weight = self._weights(units)
-        return np.asarray((weight * self._stayed(units, age_ms, cells)).sum(axis=1))
+        return _means(weight, self._stayed(units, age_ms, cells))
 
     def sums(self, units: Integers, age: Scores, lasting: Scores, slide_ms: int) -> Scores:
         """How probably units are fresh at an age, and two sums over evaluations to come.
@@ -130,14 +130,14 @@ class RegularChanges:
             later = evaluations * slide_ms
             rest = before * self._none(quiet + later, span, cells, later=True)
             rest += since * self._none(later, age_ms, cells, later=True)
-            return np.asarray((weight * rest).sum(axis=1) / slide_ms)
+            return _means(weight, rest) / slide_ms
 
         def up_to(evaluations: Scores) -> Scores:
             whole = all_after - after(np.maximum(evaluations - 0.5, 0.5))
             return np.asarray(np.minimum(evaluations, 1.0) + whole)
 
         all_after = after(np.full(len(units), 0.5))
-        return np.stack([(weight * stayed).sum(axis=1), up_to(age), up_to(lasting)])
+        return np.stack([_means(weight, stayed), up_to(age), up_to(lasting)])
 
     def bounds(self, units: Integers, age: Scores, lasting: Scores, slide_ms: int) -> Scores:
         """What stands in for `sums` where a bound of all that is gained by a refresh will do.
@@ -156,17 +156,17 @@ class RegularChanges:
         left = _ratio(self._none(none, aged, cells, later=True), self._none(none, aged, cells))
         lasts = 1.0 + left[np.searchsorted(aged[1:], age_ms, side="right")] / slide_ms
         whole, present = (
-            (weight * np.where(certain, n[:, None], np.minimum(n[:, None], lasts))).sum(axis=1)
+            _means(weight, np.where(certain, n[:, None], np.minimum(n[:, None], lasts)))
             for n in (age, lasting)
         )
-        return np.stack([(weight * certain).sum(axis=1), whole, present])
+        return np.stack([_means(weight, certain), whole, present])
 
     def _weights(self, units: Integers) -> tuple[slice, Numbers]:
         """The cells of the grid that are worth a look, and their probability for each unit."""
         common = np.flatnonzero(self.prior > _RARE)
         cells = slice(int(common[0]), int(common[-1]) + 1)
-        weight = self.likelihood[units, cells] * self.prior[cells]
-        return cells, np.asarray(weight / weight.sum(axis=1, keepdims=True))
+        weight = self.likelihood.take(units, axis=0)[:, cells] * self.prior[cells]
+        return cells, np.asarray(weight / np.einsum("uc->u", weight)[:, None])
 
     def _stayed(self, units: Integers, age_ms: Numbers, cells: slice) -> Numbers:
         """The probability of no change up to an age, for each cell of the grid."""
@@ -192,6 +192,11 @@ class RegularChanges:
         """Forget the units from `first` on, but for some that move up in their order."""
         self.likelihood = moved_up(self.likelihood, kept, first)
         self.track = moved_up(self.track, kept, first)
+
+
+def _means(weight: Numbers, values: Numbers | Booleans) -> Scores:
+    """The mean of each row of values, whose weights add up to one."""
+    return np.asarray(np.einsum("uc,uc->u", weight, values))
 
 
 def _beyond(bound: Numbers, x: Numbers, *, cubed: bool = False) -> Numbers:

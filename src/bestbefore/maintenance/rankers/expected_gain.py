@@ -15,7 +15,7 @@ import numpy as np
 from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.gain_by_key import elect_keys
-from bestbefore.maintenance.rankers.membership import Membership, Steps
+from bestbefore.maintenance.rankers.membership import Integral, Membership, Steps
 from bestbefore.maintenance.rankers.ranker import elect_highest, rankers
 from bestbefore.maintenance.rankers.window_based import fresh_for
 from bestbefore.maintenance.selection import Bounds, highest_scores, in_blocks
@@ -27,7 +27,8 @@ _WORTH_A_LOOK, _EXPLORED = 0.01, 0.1
 _ROUNDING = 1.0 + 1e-4
 # Up to so many lengths it is faster to have the sums of all for each unit, and take one.
 _FEW = 64
-_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(6)
+# Changes at random are nowhere more above their mean than (1 − e^(−x)) · (1 + 1/x) − 1 can be.
+_RANDOM = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +45,26 @@ class Outlook:
     later: Scores
 
     @property
-    def most(self) -> Scores:
-        """The rows until the age has come again: no refresh gains more."""
+    def most(self) -> tuple[Scores, Scores]:
+        """The rows until the age has come again: the present ones, and others; no less than one.
+
+        No refresh gains more, and with one more a sum is not above an integral.
+        """
         lasting = np.minimum(self.lasting, self.age)
-        return self.rows * lasting + self.later * (self.age - lasting)
+        present = self.rows * np.maximum(lasting, 1.0) + self.later
+        return present, self.later * (self.age - lasting)
+
+    @property
+    def quarters(self) -> Scores:
+        """How long present rows last until the age has come again.
+
+        In quarters of an evaluation, so that there are few lengths.
+        """
+        return np.floor(4.0 * np.minimum(self.lasting, self.age)) / 4.0
+
+    def part(self, part: slice) -> "Outlook":
+        """That of some of these candidates."""
+        return Outlook(self.age[part], self.lasting[part], self.rows[part], self.later[part])
 
 
 @rankers.register("EFG")
@@ -124,16 +141,18 @@ class _Gains:
 
     def _age(self, some: CandidateSet) -> Scores:
         age = np.maximum(self.moment.t_ms - some.refreshed_ms, 0) / self.moment.slide_ms
-        return np.where(some.held, age, self.missing_age)
+        held = some.held
+        return age if held.all() else np.where(held, age, self.missing_age)
 
     def bounds(self) -> Bounds | None:
         """What no priority is above; nothing where gains are cheap."""
         rates = self.candidates.units.rates
         if self.candidates.threshold is not None:
-            return Bounds(self._most, self._most_wrong)
+            closer = (self._most_crossed,)
+            return Bounds(self._most, closer if rates is None else (self._most_wrong, *closer))
         if rates is None or self.candidates.periodic.any():
             return None
-        return Bounds(self._most, self._most_regular if rates.tells_regular else None)
+        return Bounds(self._most, (self._most_regular,) if rates.tells_regular else ())
 
     def priority(self, which: Integers | slice) -> Scores:
         """The gain of some; below all others, in its order, that of what is hardly ever wrong."""
@@ -144,7 +163,9 @@ class _Gains:
         """The gain of some of the candidates, and how probably each is wrong now."""
         some, expected = self.outlook(which)
         if some.threshold is not None:
-            return _gain_of_membership(some, expected, self._member(some))
+            member = self._member(some)
+            wrong = np.where(some.held, member.wrong(expected.age), 1.0)
+            return _gain_of_membership(expected, wrong, member.integral), wrong
         gain, wrong = _gain_of_rows(some, self.moment, expected)
         if some.periodic.any():
             exact = _gain_of_periodic(some, self.moment, expected)
@@ -157,18 +178,62 @@ class _Gains:
         return Membership.of(some, self.moment, self.steps)
 
     def _most(self, which: Integers | slice) -> Scores:
-        return _ROUNDING * self.outlook(which)[1].most
+        """All rows, or less of the later ones if no d(K) − d(k) is gained but of some changes."""
+        some, expected = self.outlook(which)
+        present, later = expected.most
+        whole, rates = present + later, some.units.rates
+        if rates is None:
+            most = self._most_drifted(some, expected, present + _RANDOM * later, whole)
+        elif rates.tells_regular or some.threshold is not None:
+            return _ROUNDING * whole
+        else:
+            most = present + _RANDOM * later
+        held = some.held
+        return _ROUNDING * (most if held.all() else np.where(held, most, whole))
+
+    def _most_drifted(
+        self, some: CandidateSet, expected: Outlook, most: Scores, whole: Scores
+    ) -> Scores:
+        """The most that is gained where rows are wrong on the other side of a threshold.
+
+        Of values that drift nowhere at most half are there, and most is gained close to it. A drift
+        moves values by some spreads, and no density of what has unit spread is above 0.4.
+        """
+        if some.shown_above is None:
+            most = 0.5 * most
+        if self.steps.drift:
+            steps = 1.0 + self.moment.slide_ms / some.interval_ms * expected.age
+            most = np.minimum(most + 0.4 * self.steps.spreads * np.sqrt(steps) * whole, whole)
+        return most
 
     def _most_wrong(self, which: Integers, most: Scores) -> Scores:
-        """No more is gained than what is wrong now."""
+        """No more of the rows than are wrong now."""
         some = self.candidates.some(which)
         wrong = np.where(some.held, self._member(some).wrong(self._age(some)), 1.0)
         return _bound(most * wrong, wrong)
 
+    def _most_crossed(self, which: Integers, most: Scores) -> Scores:
+        """Nor more than that less what will be wrong at least."""
+        some, expected = self.outlook(which)
+        member = self._member(some)
+        wrong, least = member.wrong_at_least(expected.age)
+        wrong = _ROUNDING * np.where(some.held, wrong, 1.0)
+        return np.minimum(most, _bound(_gain_of_membership(expected, wrong, least), wrong))
+
     def _most_regular(self, which: Integers, most: Scores) -> Scores:
         """Bounds of what is expected where changes are regular bound the gain of what is held."""
         some, expected = self.outlook(which)
-        bound = _bound(*_gain_of_rows(some, self.moment, expected, bounds=True))
+        rates, unit, slide_ms = some.rates, some.unit, self.moment.slide_ms
+        present, later = expected.most
+        lasting = expected.quarters
+
+        def regular(part: slice) -> Scores:
+            age, rows = expected.age[part], expected.part(part)
+            sums = rates.regular.bounds(unit[part], age, lasting[part], slide_ms)
+            return np.stack(_gain_of_sums(rows, *sums))
+
+        at_random = np.stack([present + _RANDOM * later, np.ones(len(some))])
+        bound = _bound(*rates.with_regular(unit, some.hints, at_random, regular))
         return np.where(some.held, bound, most)
 
 
@@ -179,34 +244,36 @@ def _bound(gain: Scores, wrong: Scores) -> Scores:
 
 
 def _gain_of_rows(
-    candidates: CandidateSet, moment: Moment, expected: Outlook, *, bounds: bool = False
+    candidates: CandidateSet, moment: Moment, expected: Outlook
 ) -> tuple[Scores, Scores]:
     """The gain where a row is wrong as soon as its unit has changed: d(a) = 1 − e^(−λa).
 
     Then Σ_{k<n} e^(−λk) is (1 − e^(−λn)) / (1 − e^(−λ)). Of rates that are learned the means over
     all that they may be take the place of e^(−λn) and of these sums; and over changes at random and
-    at regular intervals, where there are such, for which cheap `bounds` may do.
+    at regular intervals, where there are such.
     """
-    # In quarters of an evaluation, so that there are few lengths.
-    lasting = np.floor(4.0 * np.minimum(expected.lasting, expected.age)) / 4.0
+    lasting = expected.quarters
     if candidates.units.rates is None:
         rate = moment.slide_ms / candidates.interval_ms
         scale = -1.0 / np.expm1(-np.maximum(rate, 1e-9))
         fresh = np.exp(-rate * expected.age)
         whole, present = (1.0 - fresh) * scale, -np.expm1(-rate * lasting) * scale
     else:
-        fresh, whole, present = _learned_sums(
-            candidates, moment.slide_ms, expected.age, lasting, bounds=bounds
-        )
-    fresh = np.where(candidates.held, fresh, 0.0)
+        fresh, whole, present = _learned_sums(candidates, moment.slide_ms, expected.age, lasting)
+    return _gain_of_sums(expected, np.where(candidates.held, fresh, 0.0), whole, present)
+
+
+def _gain_of_sums(
+    expected: Outlook, fresh: Scores, whole: Scores, present: Scores
+) -> tuple[Scores, Scores]:
+    """The gain by how probably units are fresh now, and the sums of how probably they will be."""
+    lasting = expected.quarters
     now = present - lasting * fresh
     then = whole - present - (expected.age - lasting) * fresh
     return expected.rows * now + expected.later * then, 1.0 - fresh
 
 
-def _learned_sums(
-    candidates: CandidateSet, slide_ms: int, age: Scores, lasting: Scores, *, bounds: bool
-) -> Scores:
+def _learned_sums(candidates: CandidateSet, slide_ms: int, age: Scores, lasting: Scores) -> Scores:
     """E[e^(−λK)], and the expected sums of e^(−λk) up to K and up to as long as rows last."""
     rates, unit, hints = candidates.rates, candidates.unit, candidates.hints
     per_slide = -(rates.rate * slide_ms).astype(np.float32)
@@ -227,12 +294,11 @@ def _learned_sums(
         else:
             found[2, part] = np.einsum("ur,ur->u", weight, sums.T[which[part]])
         whole[part] = weight @ ONES
-    regular = rates.regular.bounds if bounds else rates.regular.sums
     return rates.with_regular(
         unit,
         hints,
         found / whole,
-        lambda part: regular(unit[part], age[part], lasting[part], slide_ms),
+        lambda part: rates.regular.sums(unit[part], age[part], lasting[part], slide_ms),
     )
 
 
@@ -248,23 +314,14 @@ def _gain_of_periodic(candidates: CandidateSet, moment: Moment, expected: Outloo
     return np.where(candidates.expired(moment) | ~candidates.held, gain, 0.0)
 
 
-def _gain_of_membership(
-    candidates: CandidateSet, expected: Outlook, member: Membership
-) -> tuple[Scores, Scores]:
-    """The gain where a row is wrong if its value is on the other side of a threshold by now."""
-    wrong_now = np.where(candidates.held, member.wrong(expected.age), 1.0)
-    present = np.clip(np.minimum(expected.lasting, expected.age) - 0.5, 0.0, None)
-    whole = np.maximum(expected.age - 0.5, present)
-    until = _integral(member, np.zeros(len(candidates)), present)
-    after = _integral(member, present, whole)
-    now = np.minimum(expected.lasting, expected.age) * wrong_now - until
-    then = (expected.age - np.minimum(expected.lasting, expected.age)) * wrong_now - after
-    return expected.rows * now + expected.later * then, wrong_now
+def _gain_of_membership(expected: Outlook, wrong: Scores, integral: Integral) -> Scores:
+    """The gain where a row is wrong if its value is on the other side of a threshold by now.
 
-
-def _integral(member: Membership, low: Scores, high: Scores) -> Scores:
-    """∫ d(a) da, which is what the sum over evaluations comes to."""
-    half, total = (high - low) / 2, np.zeros(len(low))
-    for node, weight in zip(_NODES, _NODE_WEIGHTS, strict=True):
-        total += weight * member.wrong(low + half * (1 + node))
-    return np.asarray(total * half)
+    The integral of d is what its sum over evaluations comes to.
+    """
+    lasting = np.minimum(expected.lasting, expected.age)
+    present = np.maximum(lasting - 0.5, 0.0)
+    now = lasting * wrong - integral(np.zeros_like(present), present)
+    after = integral(present, np.maximum(expected.age - 0.5, present))
+    then = (expected.age - lasting) * wrong - after
+    return expected.rows * now + expected.later * then

@@ -1,11 +1,14 @@
 """How probably a value is on the other side of a FILTER's threshold than when it was fetched."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from bestbefore.arrays import Booleans, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.selection import median
 
 # What all units have in common counts as much as so many changes of the unit itself.
 _STEPS, _DIRECTIONS = 10.0, 10.0
@@ -14,14 +17,25 @@ _FREEDOM = 1.5
 # The mean step of a distribution between exponential and normal, by its root mean square.
 _MEAN_STEP = 0.75
 _LEAST = 1e-12
+_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(6)
+# From this node on they have half of the weight.
+_UPPER = 3
+
+Integral = Callable[[Scores, Scores], Scores]
+"""What gives the integral from some ages to others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """What the steps of all values have in common: their mean square, and the share of rises."""
+    """What the steps of all values have in common: their mean square, and the share of rises.
+
+    `drift` is the most that any value moves one way per step on average, and `spreads` that in
+    standard deviations.
+    """
 
     square: float = 1.0
     rises: float = 0.5
+    drift: float = 0.0
 
     @classmethod
     def of(cls, candidates: CandidateSet) -> "Steps":
@@ -30,12 +44,25 @@ class Steps:
         rises, falls, moves = (
             float(column.sum()) for column in (units.rises, units.falls, units.moves)
         )
+        square, common = 1.0, (rises + 1.0) / (rises + falls + 2.0)
         if moves:
             square = float(units.squares.sum()) / moves
         else:
-            distance = candidates.distance[~np.isnan(candidates.cut(units.value))]
-            square = max(float(np.median(distance)) ** 2, _LEAST) if len(distance) else 1.0
-        return cls(square, (rises + 1.0) / (rises + falls + 2.0))
+            distance = candidates.cut(units.value) - (candidates.threshold or 0.0)
+            np.abs(distance, out=distance)
+            number = ~np.isnan(distance)
+            if number.any():
+                square = max(median(distance if number.all() else distance[number]) ** 2, _LEAST)
+        most = (
+            _DIRECTIONS * (1.0 - share) / (_DIRECTIONS + float(seen.max(initial=0.0)))
+            for share, seen in ((common, units.rises), (1.0 - common, units.falls))
+        )
+        return cls(square, common, _MEAN_STEP * (1.0 - 2.0 * min(most)))
+
+    @property
+    def spreads(self) -> float:
+        """The drift in standard deviations."""
+        return self.drift / math.sqrt(1.0 - 0.5 * self.drift**2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +70,37 @@ class Membership:
     """Values as walks: a change moves one by a step, up with some chance and down otherwise.
 
     The mean square of a unit's steps and the share of its rises are those seen, pooled with those
-    of all units. `rate` is in changes per evaluation, `distance` that to the threshold, `drift` the
-    mean step towards it. Values that are `shown` are wrong as soon as they have changed.
+    of all units. `rate` is in changes per evaluation, `distance` that to the threshold in steps,
+    `drift` the mean step towards it. Values that are `shown` are wrong as soon as they have
+    changed.
     """
 
     rate: Scores
     distance: Scores
     drift: Scores
-    square: Scores
     freedom: Scores
-    shown: Booleans
+    shown: Booleans | None
 
     @classmethod
     def of(cls, candidates: CandidateSet, moment: Moment, common: Steps) -> "Membership":
         """What was learned of the values of candidates."""
         units, cut = candidates.units, candidates.cut
-        value, rises = cut(units.value), cut(units.rises)
-        number = ~np.isnan(value)
-        distance = np.where(number, candidates.distance, 0.0)
+        apart = cut(units.value) - (candidates.threshold or 0.0)
+        rises, falls = cut(units.rises), cut(units.falls)
         square = (cut(units.squares) + _STEPS * common.square) / (cut(units.moves) + _STEPS)
-        seen = rises + cut(units.falls)
-        up = (rises + _DIRECTIONS * common.rises) / (seen + _DIRECTIONS)
-        above = value > (candidates.threshold or 0.0)
-        drift = (2.0 * up - 1.0) * np.sqrt(square) * _MEAN_STEP
+        seen = rises + falls
+        upwards = (rises - falls + _DIRECTIONS * (2.0 * common.rises - 1.0)) / (seen + _DIRECTIONS)
+        above, number = apart > 0.0, ~np.isnan(apart)
+        shown = None
+        if candidates.shown_above is not None:
+            shown = number & (above == candidates.shown_above)
         return cls(
             rate=moment.slide_ms * candidates.change_rate,
-            distance=distance,
             # What has no number yet may get one on either side.
-            drift=np.where(number, np.where(above, -drift, drift), 0.0),
-            square=square,
+            distance=np.fmax(np.abs(apart), 0.0) / np.sqrt(square),
+            drift=_MEAN_STEP * upwards * np.where(above, -1.0, number),
             freedom=_FREEDOM + seen,
-            shown=number & (above == candidates.shown_above),
+            shown=shown,
         )
 
     def wrong(self, age: Scores) -> Scores:
@@ -81,13 +108,45 @@ class Membership:
 
         That is the probability of a change, times that of having gone so far given there was one.
         """
+        changed, crossed = self._parts(age)
+        return changed * crossed
+
+    def _parts(self, age: Scores) -> tuple[Scores, Scores]:
         expected = np.maximum(self.rate * age, _LEAST)
         changed = -np.expm1(-expected)
-        steps = expected / changed
-        spread = np.sqrt((self.square - 0.5 * self.drift**2) * steps)
-        away = (self.distance - self.drift * steps) / spread
-        crossed = np.where(self.shown, 1.0, student_tail(away, self.freedom))
-        return np.asarray(changed * crossed)
+        return changed, self.crossed(expected / changed)
+
+    def crossed(self, steps: Scores | float) -> Scores:
+        """The probability of being on the other side after so many steps."""
+        away = (self.distance - self.drift * steps) / np.sqrt((1.0 - 0.5 * self.drift**2) * steps)
+        crossed = student_tail(away, self.freedom)
+        return crossed if self.shown is None else np.where(self.shown, 1.0, crossed)
+
+    def integral(self, low: Scores, high: Scores) -> Scores:
+        """∫ d(a) da, d(a) being the probability of being wrong at the age a."""
+        half, total = (high - low) / 2, np.zeros(len(low))
+        for node, weight in zip(_NODES, _NODE_WEIGHTS, strict=True):
+            total += weight * self.wrong(low + half * (1 + node))
+        return np.asarray(total * half)
+
+    def wrong_at_least(self, age: Scores) -> tuple[Scores, Integral]:
+        """The probability of being wrong at an age, and what no integral up to it is below.
+
+        The more steps the more have crossed, but for a drift away that takes some back in the end:
+        from one age to another there are never fewer than at both. And of changes alone, which are
+        1 − e^(−λa), an integral by its nodes is above the true one.
+        """
+        changed, crossed = self._parts(age)
+        rate, fewest = np.maximum(self.rate, _LEAST), np.minimum(crossed, self.crossed(1.0))
+
+        def integral(low: Scores, high: Scores) -> Scores:
+            half = (high - low) / 2
+            changes = 2 * half + np.exp(-rate * low) * np.expm1(-rate * 2 * half) / rate
+            by_then, more = self._parts(low + half * (1 + _NODES[_UPPER]))
+            more = np.maximum(np.minimum(more, crossed) - fewest, 0.0)
+            return np.asarray(fewest * changes + half * by_then * more)
+
+        return changed * crossed, integral
 
 
 def student_tail(z: Scores, freedom: Scores) -> Scores:
@@ -98,16 +157,16 @@ def student_tail(z: Scores, freedom: Scores) -> Scores:
     """
     scale = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0)
     with np.errstate(over="ignore"):
-        normal = np.sign(z) * scale * np.sqrt(freedom * np.log1p(z**2 / freedom))
-    return _normal_tail(normal)
+        squared = scale * scale * freedom * np.log1p(z * z / freedom)
+    tail = _normal_tail(squared)
+    return np.asarray(np.where(z < 0, 1.0 - tail, tail))
 
 
-def _normal_tail(z: Scores) -> Scores:
-    """P(Z > z) of the normal distribution, to 1e-7 (Abramowitz and Stegun 7.1.26)."""
-    x = np.abs(z) / np.sqrt(2.0)
-    t = 1.0 / (1.0 + 0.3275911 * x)
+def _normal_tail(squared: Scores) -> Scores:
+    """P(Z > z) of the normal distribution by z², to 1e-7 (Abramowitz and Stegun 7.1.26)."""
+    half = 0.5 * squared
+    t = 1.0 / (1.0 + 0.3275911 * np.sqrt(half))
     series = 0.254829592 + t * (
         -0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))
     )
-    tail = 0.5 * t * series * np.exp(-(x**2))
-    return np.asarray(np.where(z < 0, 1.0 - tail, tail))
+    return np.asarray(0.5 * t * series * np.exp(-half))
