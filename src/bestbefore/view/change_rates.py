@@ -40,6 +40,7 @@ _CHUNK, _REGULAR_CHUNK = 16_384, 2_048
 # other, and nothing would be left.
 _LEAST = 1e-12
 _STEPS = np.arange(_RATES) - (_RATES - 1) / 2
+_WHOLE_AND_STEPS = np.stack([np.ones(_RATES), _STEPS], axis=1)
 NEED_STEP = 0.25
 NEEDS: Numbers = np.linspace(-4.0, 4.0, 33)
 """How many times as often as others a unit can be needed, as logarithms: these are told apart."""
@@ -131,26 +132,22 @@ class ChangeRates:
         self.unfitted = 0
         seen = np.flatnonzero(self.likelihood[:, 0] != self.likelihood[:, -1])
         seen = seen[:: -(-len(seen) // _SAMPLE)]
-        likelihood = self.likelihood[seen].astype(np.float64)
-        need = self.need[seen].astype(np.float64)
+        likelihood, level = self.likelihood[seen].astype(np.float64), _levels(self.need[seen])
         for _ in range(_FITS):
-            self._fit_once(likelihood, need)
-        at_random = (likelihood * self._leaning(need)).sum(axis=1)
-        for _ in range(_FITS):
-            self.regular.fit(seen, at_random)
+            self._fit_once(likelihood, level)
+        at_random = (likelihood * self._by_need()[level]).sum(axis=1)
+        self.regular.fit(seen, at_random, times=_FITS)
 
-    def _fit_once(self, likelihood: Numbers, need: Numbers) -> None:
+    def _fit_once(self, likelihood: Numbers, level: Integers) -> None:
         """One step of expectation maximisation for the prior, and of Newton's for its lean."""
-        leaning = np.exp(self.lean * np.outer(need, _STEPS))
-        leaning /= (leaning @ self.prior)[:, None]
-        before = leaning * self.prior
-        weight = likelihood * before
-        weight /= weight.sum(axis=1, keepdims=True)
+        before, units = self._by_need(), np.bincount(level, minlength=len(NEEDS))
+        weight = likelihood * before[level]
+        whole, steps = (weight @ _WHOLE_AND_STEPS).T
         mean = before @ _STEPS
-        slope = need @ (weight @ _STEPS - mean) - self.lean / _LEANING**2
-        bend = need**2 @ (before @ _STEPS**2 - mean**2) + 1 / _LEANING**2
-        found = weight.sum(axis=0) + _FIRST_UNITS * self._first
-        found /= leaning.sum(axis=0) + _FIRST_UNITS
+        slope = NEEDS[level] @ (steps / whole) - units * NEEDS @ mean - self.lean / _LEANING**2
+        bend = units * NEEDS**2 @ (before @ _STEPS**2 - mean**2) + 1 / _LEANING**2
+        found = 1.0 / whole @ weight + _FIRST_UNITS * self._first
+        found /= units @ (before / self.prior) + _FIRST_UNITS
         # Rounded, so that it does not depend on the order of the units.
         self.lean = round(self.lean + float(slope / bend), 12)
         self.prior = np.round(found / found.sum(), 12) + _LEAST
@@ -204,11 +201,13 @@ class ChangeRates:
         return np.asarray(weight / weight.sum(axis=1, keepdims=True), dtype=np.float32)
 
     def _leaning(self, need: Numbers) -> Weights:
-        """The prior of units that are needed so often: there are few ways to be."""
+        """The prior of units that are needed so often."""
+        return np.asarray(self._by_need().astype(np.float32)[_levels(need)])
+
+    def _by_need(self) -> Numbers:
+        """The prior of units by how often they are needed: there are few ways to be."""
         by_need = np.exp(self.lean * np.outer(NEEDS, _STEPS)) * self.prior
-        by_need /= by_need.sum(axis=1, keepdims=True)
-        which = ((need - NEEDS[0]) / NEED_STEP).astype(np.int64)
-        return np.asarray(by_need.astype(np.float32).take(which, axis=0))
+        return np.asarray(by_need / by_need.sum(axis=1, keepdims=True))
 
     def fresh(self, units: Integers, hint: Numbers, age_ms: Numbers) -> Scores:
         """The probability that units do not change within an age each, at any time of theirs."""
@@ -280,3 +279,8 @@ class ChangeRates:
         self.lean = kept["lean"]
         self.regular.prior = np.array(kept["periods"])
         self.regular.share, self.regular.found = kept["share"], kept["found"]
+
+
+def _levels(need: Numbers | Weights) -> Integers:
+    """The places of needs among `NEEDS`."""
+    return np.asarray((need - NEEDS[0]) / NEED_STEP, dtype=np.int64)

@@ -81,18 +81,25 @@ class RegularChanges:
         """When units have last changed is not known any more."""
         self.track[units, _QUIET], self.track[units, _SPAN] = 0.0, np.inf
 
-    def fit(self, seen: Integers, at_random: Scores) -> None:
-        """Let share and prior be what units that were refreshed are like."""
-        odds = self._odds(seen, at_random)
-        # At even odds, so that periods are learned before any unit is believed to have one.
-        weight = self.likelihood[seen] * self.prior
-        weight *= (odds / (odds + 1.0) / weight.sum(axis=1))[:, None]
-        periods = weight.sum(axis=0) + _FIRST_UNITS * self._first
-        # Rounded, so that it does not depend on the order of the units.
-        self.prior = np.round(periods / periods.sum(), 12) + _LEAST
-        regular, among = self.regularity(seen, at_random), len(seen) + _FIRST_UNITS
-        self.share = round(float(regular.sum() + _FIRST_UNITS * _FIRST_SHARE) / among, 12)
-        evidence = np.log1p(self.share * (self._odds(seen, at_random) - 1.0)).sum()
+    def fit(self, seen: Integers, at_random: Scores, *, times: int) -> None:
+        """Let share and prior be what units that were refreshed are like, a bit closer each time.
+
+        `at_random` is as for `regularity`.
+        """
+        likelihood = self.likelihood.take(seen, axis=0).astype(np.float64)
+        more = np.exp(self.track[seen, _ODDS].astype(np.float64)) / at_random
+        whole, among = likelihood @ self.prior, len(seen) + _FIRST_UNITS
+        for _ in range(times):
+            # At even odds, so that periods are learned before any unit is believed to have one.
+            weight = more / (more * whole + 1.0)
+            periods = weight @ likelihood * self.prior + _FIRST_UNITS * self._first
+            # Rounded, so that it does not depend on the order of the units.
+            self.prior = np.round(periods / periods.sum(), 12) + _LEAST
+            whole = likelihood @ self.prior
+            odds = self.share * more * whole
+            regular = (odds / (odds + 1.0 - self.share)).sum()
+            self.share = round(float(regular + _FIRST_UNITS * _FIRST_SHARE) / among, 12)
+        evidence = np.log1p(self.share * (more * whole - 1.0)).sum()
         self.found = round(float(evidence), 6) > _CONVINCED
 
     def regularity(self, units: Integers, at_random: Scores) -> Scores:
@@ -100,12 +107,9 @@ class RegularChanges:
 
         `at_random` is how probable what was seen is if they are not, on the scale of `observe`.
         """
-        odds = self.share * self._odds(units, at_random)
+        more = np.exp(self.track[units, _ODDS].astype(np.float64))
+        odds = self.share * more * (self.likelihood.take(units, axis=0) @ self.prior) / at_random
         return np.asarray(odds / (odds + 1.0 - self.share))
-
-    def _odds(self, units: Integers, at_random: Scores) -> Scores:
-        odds = np.exp(self.track[units, _ODDS].astype(np.float64))
-        return np.asarray(odds * (self.likelihood.take(units, axis=0) @ self.prior) / at_random)
 
     def fresh(self, units: Integers, age_ms: Numbers) -> Scores:
         """The probability that units, if they are regular, have not changed since their refresh."""
