@@ -60,6 +60,8 @@ OF_TWO = [
     "?x + ?y", "?x - ?y", "?x * ?y", "?x / ?y", "?x = ?y", "?x != ?y", "sameTerm(?x, ?y)",
     "CONCAT(?x, ?y)", "CONTAINS(?x, ?y)", "STRSTARTS(?x, ?y)", "STRENDS(?x, ?y)",
     "STRBEFORE(?x, ?y)", "STRAFTER(?x, ?y)", "REGEX(?x, ?y)", "(?x + ?y) * (?x - ?y)",
+    "?x = 5 || ?y = 'abc' || 2.5 = ?x || isNumeric(?x) || ?y = <http://example.org/a%20b>",
+    "?x != 5 && 'abc' != ?x && ?y != 2.5 && ?x != ?y",
 ]  # fmt: skip
 
 

@@ -2,7 +2,11 @@ import pytest
 
 from bestbefore.errors import UnsupportedSparql
 from bestbefore.query import parse_query, plan
+from bestbefore.query.expressions import And, Compare, Constant, In, Or, Variable
+from bestbefore.rdf.terms import XSD, Literal
 from bestbefore.spark.compiled_query import compile_query, window_contents
+from bestbefore.spark.expressions import Scope, condition_sql
+from bestbefore.spark.sql import name
 from bestbefore.windows import Instants, SlidingWindow
 
 MANY = 1_000
@@ -80,3 +84,17 @@ def test_variables_that_do_not_depend_on_each_other_are_columns_of_one_select():
     # What draws, or asks for other mappings, stands alone.
     assert selects("?x + 1 AS ?y", "RAND() AS ?r", "?x + 2 AS ?z") > one + 1
     assert selects("?x + 1 AS ?y", "EXISTS { VALUES ?u { :a } } AS ?e", "?x + 2 AS ?z") > one + 1
+
+
+def test_many_comparisons_with_one_variable_are_as_short_as_an_in():
+    scope = Scope({"x": name("?x")})
+    numbers = [Constant(Literal(str(number), f"{XSD}integer")) for number in range(200)]
+    x = Variable("x")
+    equal = Or(tuple(Compare("=", x, number) for number in numbers))
+    unequal = And(tuple(Compare("!=", number, x) for number in numbers))
+    listed = condition_sql(In(x, tuple(numbers)), scope)
+    assert condition_sql(equal, scope) == f"({listed})"
+    assert condition_sql(unequal, scope) == f"((NOT {listed}))"
+    # Where the variable is a condition itself, it stays one.
+    mixed = condition_sql(Or((x, *equal.operands)), scope)
+    assert mixed == f"({condition_sql(x, scope)} OR {listed})"

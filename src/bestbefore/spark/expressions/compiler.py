@@ -1,8 +1,8 @@
 """Expressions to Spark SQL: one case per node."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import assert_never
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import assert_never, cast
 
 from bestbefore.query import expressions as nodes
 from bestbefore.query.algebra import Pattern
@@ -50,9 +50,9 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
             one, other = (values.number_of(value_of(operand, scope)) for operand in (left, right))
             return Numbers(numbers.arithmetic(one, other, op))
         case nodes.And(operands):
-            return Booleans(_chain("AND", operands, scope))
+            return Booleans(_chain("AND", _among(operands, "!="), scope))
         case nodes.Or(operands):
-            return Booleans(_chain("OR", operands, scope))
+            return Booleans(_chain("OR", _among(operands, "="), scope))
         case nodes.Not(operand):
             return Booleans(f"(NOT {condition_sql(operand, scope)})")
         case nodes.Negate(operand):
@@ -70,7 +70,29 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
     assert_never(expression)
 
 
-def _chain(op: str, operands: tuple[Expression, ...], scope: Scope) -> str:
+def _among(operands: Iterable[Expression], op: str) -> list[Expression]:
+    """Conditions, of which those that compare one variable with constants are an IN, or NOT IN.
+
+    That is what an IN stands for; and in SQL a comparison is much longer than one more choice.
+    """
+    found, places = list[Expression](), dict[nodes.Variable, int]()
+    for operand in operands:
+        match operand:
+            case nodes.Compare(same, nodes.Variable() as variable, nodes.Constant() as choice) | (
+                nodes.Compare(same, nodes.Constant() as choice, nodes.Variable() as variable)
+            ) if same == op:
+                place = places.setdefault(variable, len(found))
+                if place == len(found):
+                    found.append(nodes.In(variable, (choice,), negated=op == "!="))
+                else:
+                    one = cast("nodes.In", found[place])
+                    found[place] = replace(one, choices=(*one.choices, choice))
+            case _:
+                found.append(operand)
+    return found
+
+
+def _chain(op: str, operands: Iterable[Expression], scope: Scope) -> str:
     return "(" + f" {op} ".join(condition_sql(operand, scope) for operand in operands) + ")"
 
 
