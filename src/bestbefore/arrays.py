@@ -27,7 +27,9 @@ def places(numbers: Integers, among: Integers) -> Integers:
         return np.full(len(numbers), -1)
     within = among[0] <= numbers[0] and numbers[-1] <= among[-1]
     if within and isinstance(side_by_side(among), slice):
-        return np.asarray(numbers - among[0])
+        return np.asarray(numbers - among[0]) if among[0] else numbers
+    if numbers is among:
+        return np.arange(len(among))
     highest = max(numbers[-1], among[-1])
     if highest < len(numbers) + len(among):
         table = np.full(highest + 1, -1)

@@ -1,5 +1,6 @@
 """Elections in which most candidates are never scored elect what they would if all were."""
 
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from bestbefore.maintenance import Moment, Situation, elect, resolve_policy, selection
 from bestbefore.maintenance.candidates import CandidateSet
 from bestbefore.maintenance.rankers import expected_gain
-from bestbefore.maintenance.rankers.membership import Membership, Steps
+from bestbefore.maintenance.rankers.membership import Membership
 from bestbefore.maintenance.selection import Bounds, highest_scores
 from bestbefore.maintenance.window_units import WindowUnits
 from bestbefore.view import ChangeRates
@@ -19,7 +20,7 @@ from bestbefore.view.units import new_units
 
 MOMENT = Moment(100_000, 10_000, 1_000)
 SEEDS = st.integers(0, 2**32 - 1)
-CASES = ["random", "regular", "FILTER", "FILTER, told"]
+CASES = ["random", "regular", "FILTER", "FILTER, told", "FILTER, stated"]
 
 
 def few_are_many():
@@ -32,7 +33,8 @@ def a_view(rng, size, *, case):
     regular = case == "regular"
     units = new_units(np.arange(size), np.ones(size, dtype=np.int64), 1)
     period_ms, phase = rng.choice([1_500, 6_000, 30_000], size), rng.random(size)
-    rates = ChangeRates(size, width_ms=MOMENT.width_ms, slide_ms=MOMENT.slide_ms)
+    stated, units.interval_ms[:] = case == "FILTER, stated", period_ms
+    rates = ChangeRates(size, width_ms=MOMENT.width_ms, slide_ms=MOMENT.slide_ms, stated=stated)
     times_ms = 1_000 * np.sort(rng.integers(1, 100, (size, 5)), axis=1)
     for before_ms, now_ms in zip(times_ms.T[:-1], times_ms.T[1:], strict=True):
         turns = np.stack([before_ms, now_ms]) / period_ms + phase
@@ -41,11 +43,12 @@ def a_view(rng, size, *, case):
             changed = rng.random(size) < -np.expm1(-np.diff(turns, axis=0)[0])
         polled = np.flatnonzero((now_ms > before_ms) & (rng.random(size) < 0.9))
         age_ms = (now_ms - before_ms)[polled]
-        rates.observe(polled, rng.choice(NEEDS, len(polled)), age_ms, changed[polled])
+        hints = period_ms.astype(float) if stated else rng.choice(NEEDS, size)
+        rates.observe(polled, hints[polled], age_ms, changed[polled])
     rates.regular.found = regular
     units.rates, units.refreshed_ms[:] = rates, times_ms[:, -1] - rng.choice([0, 900])
     if case == "FILTER, told":
-        units.rates, units.interval_ms[:] = None, period_ms
+        units.rates = None
     units.value[:] = np.where(rng.random(size) < 0.1, np.nan, rng.normal(1_000, 300, size))
     units.moves[:], units.squares[:] = rng.integers(0, 4, size), rng.gamma(2.0, 5_000.0, size)
     units.rises[:], units.falls[:] = rng.integers(0, rng.choice([1, 3, 30], (2, 1)), (2, size))
@@ -112,7 +115,7 @@ def test_no_value_is_farther_above_its_mean_than_the_loose_bounds_allow(shown, s
     member = Membership(
         rate=10.0 ** rng.uniform(-4, 1, size),
         distance=rng.choice([0.0, 1.0], size) * 10.0 ** rng.uniform(-2, 3, size),
-        drift=drift * rng.choice([-1.0, 1.0], size),
+        drift=drift * rng.choice([-1.0, rng.uniform(-1.0, 1.0), 1.0], size),
         freedom=1.5 + rng.choice([0.0, 100.0], size) * rng.random(size),
         shown=np.full(size, shown),
     )
@@ -121,11 +124,25 @@ def test_no_value_is_farther_above_its_mean_than_the_loose_bounds_allow(shown, s
     wrong, least = member.wrong_at_least(age)
     whole = member.integral(low, age - 0.5)
     assert (least(low, age - 0.5) <= whole * (1 + 1e-6) + 1e-12).all()
-    spreads = 0.4 * Steps(drift=drift).spreads * np.sqrt(1.0 + member.rate * age)
+    spreads = 0.4 * np.abs(member.drift) / np.sqrt(1.0 - 0.5 * drift**2)
+    spreads *= np.sqrt(1.0 + member.rate * age)
     most = expected_gain._RANDOM * (1.0 if shown else 0.5)
     assert (wrong <= (1.0 if shown else 0.5 + spreads) + 1e-6).all()
     span = age - 0.5 - low
     assert (span * wrong - whole <= span * (most + spreads) + 0.5 * wrong).all()
+    faster = replace(member, rate=member.rate * (1.0 + rng.exponential(1.0, size)))
+    assert (wrong <= faster.wrong_at_most(age) * (1 + 1e-6) + 1e-12).all()
+
+
+@given(SEEDS, st.floats(-0.5, 0.5))
+def test_no_mean_rate_is_above_its_bound(seed, lean):
+    rng = np.random.default_rng(seed)
+    for case in ("random", "FILTER, stated"):
+        units = a_view(rng, 60, case=case)
+        units.rates.lean, everyone = lean, np.arange(60)
+        hints = units.interval_ms.astype(float) if units.rates.stated else rng.choice(NEEDS, 60)
+        mean = units.rates.mean(everyone, hints)
+        assert (mean <= units.rates.mean_at_most(everyone) * (1 + 1e-5)).all()
 
 
 @given(SEEDS, st.integers(1, 300))

@@ -128,6 +128,12 @@ class CandidateSet:
         return self.units.rates.mean(self.unit, self.hints)
 
     @property
+    def change_rate_at_most(self) -> Scores:
+        """What the expected changes per millisecond are not above, at less cost."""
+        rates = self.units.rates
+        return self.change_rate if rates is None else rates.mean_at_most(self.unit)
+
+    @property
     def rates(self) -> ChangeRates:
         """What was learned of change rates."""
         if self.units.rates is None:
@@ -157,8 +163,6 @@ class CandidateSet:
     @property
     def position(self) -> Integers:
         """The position in the window, −1 for a unit that the window does not need."""
-        if self.unit is self.window.unit:
-            return np.arange(len(self.unit))
         return places(self.unit, self.window.unit)
 
     @property
@@ -190,12 +194,7 @@ class CandidateSet:
         return column[side_by_side(self.unit)]
 
     def _in_window(self, column: Integers) -> Integers:
-        if self.unit is self.window.unit:
-            return column
-        if not len(column):
-            return np.zeros(len(self.unit), dtype=np.int64)
-        position = self.position
-        return np.where(position >= 0, column[position], 0)
+        return column if self.unit is self.window.unit else in_window(column, self.position)
 
     def expired(self, moment: Moment) -> Booleans:
         """Which candidates are possibly stale: τ ≤ t."""
@@ -205,26 +204,35 @@ class CandidateSet:
         """Per candidate, Σ min(L, B) over its pairs of a row and a mapping, B being `fresh`."""
         if self.unit is self.window.unit:
             return self.window.results(fresh)
-        if not len(self.window):
-            return np.zeros(len(self))
         position = self.position
-        needed = position >= 0
+        needed = np.flatnonzero(position >= 0)
         whole = np.zeros(len(self.window), dtype=np.int64)
-        if needed.all():
-            whole[position] = fresh
-            return self.window.results(whole)[position]
         whole[position[needed]] = fresh[needed]
-        return np.where(needed, self.window.results(whole)[position], 0.0)
+        return in_window(self.window.results(whole), position)
 
     def join_keys(self) -> JoinKeys:
         """The window's join keys with edges to the candidates, as positions among these."""
-        keys = self.window.join_keys()
-        if self.unit is self.window.unit:
-            return keys
-        candidate = places(self.window.unit, self.unit)
-        edge_position = candidate if self.window.keys is None else candidate[keys.edge_position]
+        window, keys = self.window, self.window.keys
+        if self.unit is window.unit:
+            return window.join_keys()
+        if keys is None:
+            position = self.position
+            kept = np.flatnonzero(position >= 0)
+            edge_key = position if len(kept) == len(position) else position[kept]
+            return JoinKeys(window.remaining, window.mappings, edge_key, kept)
+        edge_position = places(window.unit, self.unit)[keys.edge_position]
         kept = np.flatnonzero(edge_position >= 0)
         return JoinKeys(keys.remaining, keys.mappings, keys.edge_key[kept], edge_position[kept])
+
+
+def in_window(column: NDArray[T], position: Integers) -> NDArray[T]:
+    """A column of a window's units at some positions, 0 where there is none (−1)."""
+    needed = position >= 0
+    if needed.all():
+        return column[side_by_side(position)]
+    found = np.zeros(len(position), column.dtype)
+    found[needed] = column[position[needed]]
+    return found
 
 
 def _alike(units: Units, moment: Moment) -> tuple[float, float]:
@@ -240,4 +248,4 @@ def _alike(units: Units, moment: Moment) -> tuple[float, float]:
     by_chance = mean * (1 - mean) / max(evaluations / moment.horizon, 1.0)
     between = variance - by_chance if needs.units > 2 else by_chance
     runs = mean * (1 - mean) / max(between, 1e-9) - 1
-    return mean, float(np.clip(runs, 1.0, _MOST_ALIKE)) * moment.horizon
+    return mean, min(max(runs, 1.0), _MOST_ALIKE) * moment.horizon

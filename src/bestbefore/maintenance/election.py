@@ -5,7 +5,7 @@ from typing import cast
 
 import numpy as np
 
-from bestbefore.arrays import Integers, Scores
+from bestbefore.arrays import Integers, Scores, side_by_side
 from bestbefore.maintenance.allocation import Allocation, Market, allowance, elect_flexibly
 from bestbefore.maintenance.candidates import CandidateSet, Moment, Oracle
 from bestbefore.maintenance.event_clock import EventClock
@@ -213,7 +213,7 @@ class _Step:
 
     def _ready(self, proposed: Integers, slides: int = 0) -> Integers:
         """Those proposed that need not wait, so many evaluations from now."""
-        waits = self.units.retry_at[proposed] > self.situation.evaluation + slides
+        waits = self.units.retry_at[side_by_side(proposed)] > self.situation.evaluation + slides
         return proposed[np.flatnonzero(~waits)] if waits.any() else proposed
 
     def elect_from(self, tiers: tuple[Integers, ...], budget: int) -> Integers:

@@ -225,6 +225,21 @@ class ChangeRates:
             found[part] = (weight @ rate) / (weight @ ONES)
         return found
 
+    def mean_at_most(self, units: Integers) -> Scores:
+        """What no mean is above, at less cost; where intervals are stated, the highest rate.
+
+        A prior that leans more to faster rates makes every mean higher: that of one need does for
+        units of every need.
+        """
+        if self.stated:
+            return np.full(len(units), self.rate[-1])
+        before = np.exp(abs(self.lean) * NEEDS[-1] * _STEPS) * self.prior
+        before, changes = (each.astype(np.float32) for each in (before, before * self.rate))
+        found = np.empty(len(units))
+        for part, likelihood in self._likelihood(units):
+            found[part] = (likelihood @ changes) / (likelihood @ before)
+        return found
+
     def interval_ms(self, units: Integers) -> Integers:
         """The change interval of units: one over the geometric mean of the rate's posterior.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bestbefore.arrays import Integers, Scores
-from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.candidates import CandidateSet, Moment, in_window
 from bestbefore.maintenance.rankers.gain_by_key import elect_keys
 from bestbefore.maintenance.rankers.membership import Integral, Membership, Steps
 from bestbefore.maintenance.rankers.ranker import elect_highest, rankers
@@ -104,45 +104,49 @@ class ExpectedGain:
 class _Gains:
     """The gains of candidates, some at a time, and bounds of them that cost less.
 
-    `answers` are the rows of each over the evaluations that its mappings last, `missing_age` is
-    the age of a missing one: that of the oldest. `steps` are those of values, with a FILTER.
+    Of each unit of the window `answers` are the rows over the evaluations that its mappings last,
+    and `position` is where a candidate is there. `missing_age` is the age of one that is missing:
+    that of the oldest, if not `all_held`. `steps` are those of values, with a FILTER.
     """
 
     candidates: CandidateSet
     moment: Moment
-    rows: Integers
     answers: Scores
+    position: Integers
+    all_held: bool
     missing_age: float
     steps: Steps
 
     @classmethod
     def of(cls, candidates: CandidateSet, moment: Moment) -> "_Gains":
         """What has to be known of all candidates for the gain of one."""
-        forever = np.broadcast_to(np.int64(moment.horizon), len(candidates))
-        held, oldest_ms = candidates.held, 0
-        if not held.all() and held.any():
+        window, held, oldest_ms = candidates.window, candidates.held, 0
+        all_held = bool(held.all())
+        if not all_held and held.any():
             oldest_ms = moment.t_ms - int(candidates.refreshed_ms[held].min())
         return cls(
             candidates,
             moment,
-            candidates.mappings,
-            candidates.results(forever),
+            window.results(np.broadcast_to(np.int64(moment.horizon), len(window))),
+            candidates.position,
+            all_held,
             max(oldest_ms / moment.slide_ms, float(moment.horizon)),
             Steps() if candidates.threshold is None else Steps.of(candidates),
         )
 
     def outlook(self, which: Integers | slice) -> tuple[CandidateSet, Outlook]:
         """Some of the candidates, and what the stream tells of them."""
-        some = self.candidates.some(which)
-        rows = self.rows[which].astype(np.float64)
+        some, position = self.candidates.some(which), self.position[which]
+        rows = in_window(some.window.mappings, position).astype(np.float64)
         at_least_one = np.maximum(rows, 1.0)
-        lasting, later = self.answers[which] / at_least_one, some.occupancy(self.moment)
-        return some, Outlook(self._age(some), lasting, rows, at_least_one * later)
-
-    def _age(self, some: CandidateSet) -> Scores:
+        lasting = in_window(self.answers, position) / at_least_one
         age = np.maximum(self.moment.t_ms - some.refreshed_ms, 0) / self.moment.slide_ms
-        held = some.held
-        return age if held.all() else np.where(held, age, self.missing_age)
+        age = self._if_held(some, age, self.missing_age)
+        return some, Outlook(age, lasting, rows, at_least_one * some.occupancy(self.moment))
+
+    def _if_held(self, some: CandidateSet, found: Scores, missing: Scores | float) -> Scores:
+        """What was found of some of the candidates, or what is so of those that are missing."""
+        return found if self.all_held else np.where(some.held, found, missing)
 
     def bounds(self) -> Bounds | None:
         """What no priority is above; nothing where gains are cheap."""
@@ -163,8 +167,8 @@ class _Gains:
         """The gain of some of the candidates, and how probably each is wrong now."""
         some, expected = self.outlook(which)
         if some.threshold is not None:
-            member = self._member(some)
-            wrong = np.where(some.held, member.wrong(expected.age), 1.0)
+            member = self._member(some, some.change_rate)
+            wrong = self._if_held(some, member.wrong(expected.age), 1.0)
             return _gain_of_membership(expected, wrong, member.integral), wrong
         gain, wrong = _gain_of_rows(some, self.moment, expected)
         if some.periodic.any():
@@ -174,22 +178,19 @@ class _Gains:
             wrong = np.where(some.periodic, stale, wrong)
         return gain, wrong
 
-    def _member(self, some: CandidateSet) -> Membership:
-        return Membership.of(some, self.moment, self.steps)
+    def _member(self, some: CandidateSet, change_rate: Scores) -> Membership:
+        return Membership.of(some, self.moment.slide_ms * change_rate, self.steps)
 
     def _most(self, which: Integers | slice) -> Scores:
         """All rows, or less of the later ones if no d(K) − d(k) is gained but of some changes."""
         some, expected = self.outlook(which)
         present, later = expected.most
-        whole, rates = present + later, some.units.rates
-        if rates is None:
-            most = self._most_drifted(some, expected, present + _RANDOM * later, whole)
-        elif rates.tells_regular or some.threshold is not None:
+        whole, most = present + later, present + _RANDOM * later
+        if some.threshold is not None:
+            most = self._most_drifted(some, expected, most, whole)
+        elif some.units.rates is not None and some.rates.tells_regular:
             return _ROUNDING * whole
-        else:
-            most = present + _RANDOM * later
-        held = some.held
-        return _ROUNDING * (most if held.all() else np.where(held, most, whole))
+        return _ROUNDING * self._if_held(some, most, whole)
 
     def _most_drifted(
         self, some: CandidateSet, expected: Outlook, most: Scores, whole: Scores
@@ -202,22 +203,26 @@ class _Gains:
         if some.shown_above is None:
             most = 0.5 * most
         if self.steps.drift:
-            steps = 1.0 + self.moment.slide_ms / some.interval_ms * expected.age
-            most = np.minimum(most + 0.4 * self.steps.spreads * np.sqrt(steps) * whole, whole)
+            steps = 1.0 + self.moment.slide_ms * some.change_rate_at_most * expected.age
+            moved = self.steps.spreads(some) * np.sqrt(steps)
+            most = np.minimum(most + 0.4 * moved * whole, whole)
         return most
 
     def _most_wrong(self, which: Integers, most: Scores) -> Scores:
-        """No more of the rows than are wrong now."""
-        some = self.candidates.some(which)
-        wrong = np.where(some.held, self._member(some).wrong(self._age(some)), 1.0)
-        return _bound(most * wrong, wrong)
+        """No more of the rows than are wrong now at most."""
+        some, expected = self.outlook(which)
+        rate = some.change_rate if some.rates.stated else some.change_rate_at_most
+        wrong = self._member(some, rate).wrong_at_most(expected.age)
+        wrong = self._if_held(some, wrong, 1.0)
+        present, later = expected.most
+        return np.minimum(most, _bound((present + later) * wrong, wrong))
 
     def _most_crossed(self, which: Integers, most: Scores) -> Scores:
         """Nor more than that less what will be wrong at least."""
         some, expected = self.outlook(which)
-        member = self._member(some)
+        member = self._member(some, some.change_rate)
         wrong, least = member.wrong_at_least(expected.age)
-        wrong = _ROUNDING * np.where(some.held, wrong, 1.0)
+        wrong = _ROUNDING * self._if_held(some, wrong, 1.0)
         return np.minimum(most, _bound(_gain_of_membership(expected, wrong, least), wrong))
 
     def _most_regular(self, which: Integers, most: Scores) -> Scores:
@@ -234,7 +239,7 @@ class _Gains:
 
         at_random = np.stack([present + _RANDOM * later, np.ones(len(some))])
         bound = _bound(*rates.with_regular(unit, some.hints, at_random, regular))
-        return np.where(some.held, bound, most)
+        return self._if_held(some, bound, most)
 
 
 def _bound(gain: Scores, wrong: Scores) -> Scores:

@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bestbefore.arrays import Booleans, Scores
-from bestbefore.maintenance.candidates import CandidateSet, Moment
+from bestbefore.maintenance.candidates import CandidateSet
 from bestbefore.maintenance.selection import median
 
 # What all units have in common counts as much as so many changes of the unit itself.
@@ -29,8 +29,7 @@ Integral = Callable[[Scores, Scores], Scores]
 class Steps:
     """What the steps of all values have in common: their mean square, and the share of rises.
 
-    `drift` is the most that any value moves one way per step on average, and `spreads` that in
-    standard deviations.
+    `drift` is the most that any value moves one way per step on average.
     """
 
     square: float = 1.0
@@ -59,10 +58,19 @@ class Steps:
         )
         return cls(square, common, _MEAN_STEP * (1.0 - 2.0 * min(most)))
 
-    @property
-    def spreads(self) -> float:
-        """The drift in standard deviations."""
-        return self.drift / math.sqrt(1.0 - 0.5 * self.drift**2)
+    def upwards(self, rises: Scores, falls: Scores) -> Scores:
+        """How far values move up per step on average, by what was seen of each."""
+        more = rises - falls + _DIRECTIONS * (2.0 * self.rises - 1.0)
+        return np.asarray(_MEAN_STEP * (more / (rises + falls + _DIRECTIONS)))
+
+    def spreads(self, candidates: CandidateSet) -> Scores:
+        """How far the value of each moves either way per step on average, in standard deviations.
+
+        No less than that, as no drift is above that of all.
+        """
+        units, cut = candidates.units, candidates.cut
+        drift = np.abs(self.upwards(cut(units.rises), cut(units.falls)))
+        return np.asarray(drift / math.sqrt(1.0 - 0.5 * self.drift**2))
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,24 +90,22 @@ class Membership:
     shown: Booleans | None
 
     @classmethod
-    def of(cls, candidates: CandidateSet, moment: Moment, common: Steps) -> "Membership":
+    def of(cls, candidates: CandidateSet, rate: Scores, common: Steps) -> "Membership":
         """What was learned of the values of candidates."""
         units, cut = candidates.units, candidates.cut
         apart = cut(units.value) - (candidates.threshold or 0.0)
         rises, falls = cut(units.rises), cut(units.falls)
         square = (cut(units.squares) + _STEPS * common.square) / (cut(units.moves) + _STEPS)
-        seen = rises + falls
-        upwards = (rises - falls + _DIRECTIONS * (2.0 * common.rises - 1.0)) / (seen + _DIRECTIONS)
         above, number = apart > 0.0, ~np.isnan(apart)
         shown = None
         if candidates.shown_above is not None:
             shown = number & (above == candidates.shown_above)
         return cls(
-            rate=moment.slide_ms * candidates.change_rate,
+            rate=rate,
             # What has no number yet may get one on either side.
             distance=np.fmax(np.abs(apart), 0.0) / np.sqrt(square),
-            drift=_MEAN_STEP * upwards * np.where(above, -1.0, number),
-            freedom=_FREEDOM + seen,
+            drift=common.upwards(rises, falls) * np.where(above, -1.0, number),
+            freedom=_FREEDOM + (rises + falls),
             shown=shown,
         )
 
@@ -110,6 +116,13 @@ class Membership:
         """
         changed, crossed = self._parts(age)
         return changed * crossed
+
+    def wrong_at_most(self, age: Scores) -> Scores:
+        """What that is not above at this rate or any lower one.
+
+        The more changes the more have crossed, but for a drift away.
+        """
+        return replace(self, drift=np.maximum(self.drift, 0.0)).wrong(age)
 
     def _parts(self, age: Scores) -> tuple[Scores, Scores]:
         expected = np.maximum(self.rate * age, _LEAST)
@@ -134,7 +147,7 @@ class Membership:
 
         The more steps the more have crossed, but for a drift away that takes some back in the end:
         from one age to another there are never fewer than at both. And of changes alone, which are
-        1 − e^(−λa), an integral by its nodes is above the true one.
+        1 − e^(−λa), an integral by its nodes is above the true one. From the age 0 on that does.
         """
         changed, crossed = self._parts(age)
         rate, fewest = np.maximum(self.rate, _LEAST), np.minimum(crossed, self.crossed(1.0))
@@ -142,6 +155,8 @@ class Membership:
         def integral(low: Scores, high: Scores) -> Scores:
             half = (high - low) / 2
             changes = 2 * half + np.exp(-rate * low) * np.expm1(-rate * 2 * half) / rate
+            if not low.any():
+                return np.asarray(fewest * changes)
             by_then, more = self._parts(low + half * (1 + _NODES[_UPPER]))
             more = np.maximum(np.minimum(more, crossed) - fewest, 0.0)
             return np.asarray(fewest * changes + half * by_then * more)
