@@ -46,26 +46,26 @@ def nth_highest(scores: Scores | Integers, n: int) -> float:
     return _nth_highest(scores, n)
 
 
-def highest_scores(size: int, n: int, score: Scoring, bounds: Bounds | None) -> Scores:
-    """The scores of all that are among the n highest of so many; those of others may be −∞.
+def highest_scores(
+    size: int, n: int, score: Scoring, bounds: Bounds | None
+) -> tuple[Integers | None, Scores]:
+    """Where those among the n highest of so many are, and some others, or None for all; and scores.
 
-    A sample tells a bar that somewhat more than n should clear, and whoever has an upper bound
-    below it is not scored.
+    Those of the others may be −∞. A sample tells a bar that somewhat more than n should clear, and
+    whoever has an upper bound below it is not scored.
     """
     likely = likely_rank(n, _STRIDE)
     if bounds is None or size < max(_MANY, _WORTHWHILE * _STRIDE * likely):
-        return in_blocks(score, size)
+        return None, in_blocks(score, size)
     bound = in_blocks(bounds.loose, size)
     sample = np.arange(0, size, _STRIDE)
     bar = _nth_highest(_highest_of(sample, bound[sample], likely, score, bounds.closer), likely)
     pool = np.flatnonzero(bound >= bar)
     pool, bound = _may_clear(bar, pool, bound[pool], bounds.closer)
     found = _highest_of(pool, bound, n, score)
-    if np.count_nonzero(found >= bar) < n:
-        return in_blocks(score, size)
-    scores = np.full(size, -np.inf)
-    scores[pool] = found
-    return scores
+    if len(pool) <= n or np.count_nonzero(found >= bar) < n:
+        return None, in_blocks(score, size)
+    return pool, found
 
 
 def _highest_of(
@@ -137,7 +137,8 @@ def median(values: Scores) -> float:
         middle, apart = len(sample) // 2, 3 * int(len(sample) ** 0.5)
         ranks = max(middle - apart, 0), min(middle + apart, len(sample) - 1)
         low, high = np.partition(sample, ranks)[list(ranks)]
-        near, below = values[np.flatnonzero((values >= low) & (values <= high))], values < low
+        below = values < low
+        near = values[np.flatnonzero((values <= high) ^ below)]
         first, last = (rank - np.count_nonzero(below) for rank in ((size - 1) // 2, size // 2))
         if first >= 0 and last < len(near):
             near = np.partition(near, [first, last])

@@ -92,12 +92,13 @@ class ExpectedGain:
         if candidates.aggregated:
             return elect_keys(candidates, moment, budget=budget)
         gains = _Gains.of(candidates, moment)
-        gain = highest_scores(len(candidates), budget, gains.priority, gains.bounds())
+        pool, gain = highest_scores(len(candidates), budget, gains.priority, gains.bounds())
         chosen = elect_highest(gain, budget=budget, rng=rng)
         looks = _EXPLORED * budget
         most = int(looks) + int(rng.random() < looks % 1)
         worth = int(np.count_nonzero(gain[chosen] >= 0))
-        return chosen[: worth + most]
+        chosen = chosen[: worth + most]
+        return chosen if pool is None else pool[chosen]
 
 
 @dataclass(frozen=True, slots=True)
