@@ -145,14 +145,6 @@ def test_no_mean_rate_is_above_its_bound(seed, lean):
         assert (mean <= units.rates.mean_at_most(everyone) * (1 + 1e-5)).all()
 
 
-@given(SEEDS, st.integers(1, 300))
-def test_the_median_of_many_is_that_of_all(seed, size):
-    rng = np.random.default_rng(seed)
-    values = rng.integers(0, rng.choice([2, 50, 10_000]), size).astype(float)
-    with few_are_many():
-        assert selection.median(values) == np.median(values)
-
-
 @given(SEEDS, st.integers(1, 400), st.integers(0, 40), st.booleans())
 def test_the_highest_scores_are_all_known_whatever_the_bounds(seed, size, n, closer):
     rng = np.random.default_rng(seed)

@@ -126,26 +126,6 @@ def lowest(values: Scores | Integers, count: int) -> Integers:
     return chosen[np.argsort(values[chosen], kind="stable")][:count]
 
 
-def median(values: Scores) -> float:
-    """The median, of many by what lies around that of a sample.
-
-    >>> median(np.array([5.0, 1.0, 2.0, 9.0]))
-    3.5
-    """
-    sample, size = values[::_STRIDE], len(values)
-    if size >= _MANY:
-        middle, apart = len(sample) // 2, 3 * int(len(sample) ** 0.5)
-        ranks = max(middle - apart, 0), min(middle + apart, len(sample) - 1)
-        low, high = np.partition(sample, ranks)[list(ranks)]
-        below = values < low
-        near = values[np.flatnonzero((values <= high) ^ below)]
-        first, last = (rank - np.count_nonzero(below) for rank in ((size - 1) // 2, size // 2))
-        if first >= 0 and last < len(near):
-            near = np.partition(near, [first, last])
-            return float(near[first] + near[last]) / 2
-    return float(np.median(values))
-
-
 def likely_rank(n: int, stride: int) -> int:
     """A rank in a sample of every `stride`-th that is hardly ever better than rank n of all."""
     expected = n / stride

@@ -8,7 +8,6 @@ import numpy as np
 
 from bestbefore.arrays import Booleans, Scores
 from bestbefore.maintenance.candidates import CandidateSet
-from bestbefore.maintenance.selection import median
 
 # What all units have in common counts as much as so many changes of the unit itself.
 _STEPS, _DIRECTIONS = 10.0, 10.0
@@ -17,6 +16,8 @@ _FREEDOM = 1.5
 # The mean step of a distribution between exponential and normal, by its root mean square.
 _MEAN_STEP = 0.75
 _LEAST = 1e-12
+# So many tell what is so of most.
+_SAMPLE = 8_192
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(6)
 # From this node on they have half of the weight.
 _UPPER = 3
@@ -38,7 +39,7 @@ class Steps:
 
     @classmethod
     def of(cls, candidates: CandidateSet) -> "Steps":
-        """Those of all units; before any was seen, a step is the way to the threshold."""
+        """Those of all units; before any was seen, a step is the way to the threshold of most."""
         units = candidates.units
         rises, falls, moves = (
             float(column.sum()) for column in (units.rises, units.falls, units.moves)
@@ -47,11 +48,10 @@ class Steps:
         if moves:
             square = float(units.squares.sum()) / moves
         else:
-            distance = candidates.cut(units.value) - (candidates.threshold or 0.0)
-            np.abs(distance, out=distance)
-            number = ~np.isnan(distance)
-            if number.any():
-                square = max(median(distance if number.all() else distance[number]) ** 2, _LEAST)
+            some = candidates.unit[:: 1 + len(candidates) // _SAMPLE]
+            distance = np.abs(units.value[some] - (candidates.threshold or 0.0))
+            if len(distance := distance[~np.isnan(distance)]):
+                square = max(float(np.median(distance)) ** 2, _LEAST)
         most = (
             _DIRECTIONS * (1.0 - share) / (_DIRECTIONS + float(seen.max(initial=0.0)))
             for share, seen in ((common, units.rises), (1.0 - common, units.falls))
