@@ -17,6 +17,12 @@ SUMMED = {**BIPARTITE, "aggregate": "sum"}
 FILTERED = {**TWITTER, "condition": ">100000"}
 TRUE, LEARNED = "true", "learned"
 PAPERS = ("RND", "LRU", "WBM", "WBM(fill=true)")
+FILTERS = (
+    *(f"LRU.F(fdt={fdt})" for fdt in (100, 200, 500, 1000, 2000)),
+    *(f"LRU.F+(alpha={alpha})" for alpha in (0.2, 0.3, 0.5, 0.7)),
+    "Filter",
+    "WBM.F*",
+)
 
 Figure = Callable[[Result], float | None]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from unittest import mock
 
 import numpy as np
@@ -12,7 +12,6 @@ import bestbefore
 from benchmarks import columns
 from benchmarks.columns import (
     BIPARTITE,
-    FILTERED,
     LEARNED,
     PAPERS,
     TRUE,
@@ -27,9 +26,7 @@ from bestbefore.generators import make_traces
 from bestbefore.maintenance import election, resolve_policy
 from bestbefore.maintenance.allocation import elect_flexibly
 from bestbefore.maintenance.candidates import CandidateSet, Moment
-from bestbefore.maintenance.rankers.expected_gain import ExpectedGain
-from bestbefore.maintenance.rankers.ranker import Need, only
-from bestbefore.simulator.run import PLAIN, TraceView, run
+from bestbefore.simulator.run import PLAIN, run
 from bestbefore.view import ChangeRates
 
 SEEDS, LENGTHS, BUDGET = 5, (1, 4, 16), 5
@@ -38,12 +35,6 @@ LEARNING = (
     ("`twitter-like`", "twitter-like", {}, ("minutes", 158)),
     ("`poisson changes=poisson`", "poisson", {"changes": "poisson"}, ("duration_ms", 9_480_000)),
 )
-HARD = (
-    *((name, budget) for name in ("DEC40", "DEC70", "INC40", "INC70") for budget in (1,)),
-    *((name, budget) for name in ("MIX40", "MIX70") for budget in (1, 3, 5)),
-    *((name, budget) for name in ("DS10", "DS20") for budget in (1, 3, 5)),
-)
-
 LEADS, DISTRIBUTION = (3, 5, 10), "told the distribution of rates"
 SHORT_LIVED = {"interval_low_ms": 800, "interval_high_ms": 1200}
 BORROWING, PRICED = "FBA(IBM-BGP)", "price(EFG)"
@@ -64,7 +55,7 @@ def what_learning_costs() -> Iterable[str]:
     lines = []
     for title, data, parameters, (name, once) in LEARNING:
         for length in LENGTHS:
-            of = _gather(_learning, (data, {**parameters, name: once * length}))
+            of = gather(_learning, (data, {**parameters, name: once * length}))
             cells = [cell(of[told]) for told in ("nothing", DRAWN, COUNTED)]
             paired = _difference(of["nothing"] - of[DRAWN])
             lines.append([title, f"× {length}", *cells, paired])
@@ -87,7 +78,7 @@ def what_a_lead_takes() -> Iterable[str]:
     for title, data, parameters, (name, once) in LEARNING:
         for kind, length in kinds.items():
             given = (data, {**parameters, name: once * length}, kind)
-            of = _gather(_leading, given, seeds=columns.SEEDS)
+            of = gather(_leading, given, seeds=columns.SEEDS)
             found = []
             for budget in LEADS:
                 best = max((of[f"{policy} {budget}"] for policy in PAPERS), key=np.mean)
@@ -97,27 +88,6 @@ def what_a_lead_takes() -> Iterable[str]:
     yield markdown(["data", "", *(f"γ = {budget}" for budget in LEADS)], lines, names=2)
     told = ", ".join(f"{kind} {np.mean(each):+.3f}" for kind, each in means.items())
     yield f"On average: {told}.\n"
-
-
-def what_filters_leave() -> Iterable[str]:
-    """With a FILTER and little budget: what those could win who know more."""
-    yield "## FILTER with little budget: what more knowledge would win\n"
-    yield "The cumulative Jaccard distance of `EFG`, told nothing and told true intervals; of `EFG`"
-    yield "that refreshes only what has changed, as if told of every change at once; and of someone"
-    yield "who sees which rows are wrong, and refreshes those that are needed longest: what γ"
-    yield f"refreshes can do at best for what is wrong by now. {SEEDS} data sets each, the first of"
-    yield "those above, where the best of the papers' policies are.\n"
-    yield "True rates win little: a third at DS10 (γ = 1), a fourth at DS20 (γ = 3), else an eighth"
-    yield "at most. Where there is one refresh only, not even news of every change brings what"
-    yield "was aimed at, 0.6 of the best of the papers' for DEC and INC and 0.85 for MIX, in four"
-    yield "of six cells. With more, most of what there is to be won lies in when a single change"
-    yield "comes: a feed of changes would bring it, polls do not.\n"
-    head = ["data", "γ", *FILTERING]
-    lines = []
-    for name, budget in HARD:
-        of = _gather(_filtering, (name, budget))
-        lines.append([name, str(budget), *(cell(of[told], ".1f") for told in FILTERING)])
-    yield markdown(head, lines)
 
 
 def what_never_lasts() -> Iterable[str]:
@@ -135,7 +105,7 @@ def what_never_lasts() -> Iterable[str]:
     head = ["length", "evaluations", *NEVER_LASTING, "`EFG` − `IBM-BGP`", "ablation − `IBM-BGP`"]
     lines = []
     for length in LENGTHS:
-        of = _gather(_never_lasting, (length,), seeds=columns.SEEDS)
+        of = gather(_never_lasting, (length,), seeds=columns.SEEDS)
         for part in ("all", "last quarter"):
             paper, ours, now = (of[f"{name}, {part}"] for name in NEVER_LASTING)
             leads = [_difference(each - paper, ".4f") for each in (ours, now)]
@@ -159,7 +129,7 @@ def what_borrowing_brings() -> Iterable[str]:
     leads = [f"`{PRICED}` − `{BORROWING}`", "with as many requests", "if nothing is borrowed"]
     lines = []
     for budget in (5, 10, 15):
-        of = _gather(_borrowing, (budget,), seeds=columns.SEEDS)
+        of = gather(_borrowing, (budget,), seeds=columns.SEEDS)
         told = [f"{cell(of[name])} ({of[f'{name}, spent'].mean():.2f})" for name in names]
         paired = of[names[1]] - of[names[0]], of["as many"] - of[names[0]]
         paired = *paired, of[names[1]] - of[names[2]]
@@ -183,39 +153,6 @@ NEVER_LASTING = {
     "`IBM-BGP`": resolve_policy("IBM-BGP"),
     "`EFG`": resolve_policy("EFG"),
     "`EFG` for this evaluation alone": replace(resolve_policy("EFG"), ranker=ThisEvaluation()),
-}
-
-
-@dataclass(frozen=True)
-class SeesChanges:
-    """EFG that is told at once of every change, but not what has become of the value."""
-
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.ORACLE, Need.FILTER})
-
-    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:
-        """The expected gain of what has changed."""
-        return only(candidates.truth[0], ExpectedGain().score(candidates, moment))
-
-
-@dataclass(frozen=True)
-class SeesWrong:
-    """Someone who sees which candidates are on the wrong side of the threshold."""
-
-    needs: ClassVar[frozenset[Need]] = frozenset({Need.ORACLE, Need.FILTER})
-
-    def score(self, candidates: CandidateSet, moment: Moment) -> Scores:  # noqa: ARG002
-        """For how many evaluations a wrong one is still needed."""
-        view, unit = cast("TraceView", candidates.oracle), candidates.unit
-        ours, true = view.version[unit], view.remote.version[unit]
-        above = [view.background.number[each] > candidates.threshold for each in (ours, true)]
-        return only(above[0] != above[1], candidates.remaining.astype(np.float64))
-
-
-FILTERING = {
-    "told nothing": (LEARNED, ExpectedGain()),
-    "told true intervals": (TRUE, ExpectedGain()),
-    "sees what has changed": (TRUE, SeesChanges()),
-    "sees what is wrong": (TRUE, SeesWrong()),
 }
 
 
@@ -262,17 +199,6 @@ def _late_freshness(simulation: Simulation, seed: int) -> float:
     return float(np.nanmean(freshness[-(len(freshness) // 4) :]))
 
 
-def _filtering(seed: int, data: str, budget: int) -> Found:
-    traces, found = make_traces(data, seed), {}
-    for name, (told, ranker) in FILTERING.items():
-        simulation = prepare(traces, intervals=told, **FILTERED)
-        policy = replace(resolve_policy("EFG"), ranker=ranker)
-        scenario, setting = simulation.scenario, simulation.setting
-        series = run(scenario, policy, budget=budget, seed=seed, setting=setting)
-        found[name] = float(series.jaccard.sum())
-    return found
-
-
 def _never_lasting(seed: int, length: int) -> Found:
     traces = make_traces("bipartite", seed, duration_ms=51_000 * length, **SHORT_LIVED)
     options = {name: each for name, each in BIPARTITE.items() if name != "warmup"}
@@ -315,7 +241,7 @@ def _without_borrowing(budget: int) -> Callable[..., Integers]:
     return elect
 
 
-def _gather(
+def gather(
     one: Callable[..., Found], arguments: Sequence[object], *, seeds: int = SEEDS
 ) -> Mapping[str, Numbers]:
     """The figures of each seed, by name."""

@@ -6,7 +6,7 @@ import pytest
 from bestbefore.maintenance import Moment, Situation, elect, resolve_policy
 from bestbefore.maintenance.candidates import CandidateSet
 from bestbefore.maintenance.rankers.expected_gain import ExpectedGain
-from bestbefore.maintenance.rankers.membership import student_tail
+from bestbefore.maintenance.rankers.membership import Steps, student_tail
 from bestbefore.maintenance.window_units import WindowUnits, units_of_links
 from bestbefore.view import ChangeRates
 from bestbefore.view.links import link
@@ -170,6 +170,27 @@ def test_with_a_filter_only_what_may_cross_the_threshold_counts():
     # What has no number may get one.
     assert found[3] < found[4] < found[2]
     assert found[3] < 0.05 * found[2]
+
+
+def test_before_any_was_seen_a_step_is_the_way_to_the_threshold_of_the_nearest_tenth():
+    units = some_units(31)
+    units.interval_ms[:], units.refreshed_ms[:] = 10_000, 50_000
+    units.set_needed(np.arange(len(units)), np.full(len(units), 30.0))
+    # A third lies on the threshold, which tells nothing, and one has no number yet.
+    units.value[:] = [1_000.0] * 10 + [1_000.0 - 50.0 * n for n in range(1, 21)] + [np.nan]
+    candidates = candidates_of(units, threshold=1_000.0)
+    assert Steps.of(candidates).square == pytest.approx(145.0**2)
+    found = EFG.score(candidates, MOMENT)
+    assert found[10] > found[15] > found[29] > 0.005 * found[10]
+    units.value[:] = 1_000.0
+    assert Steps.of(candidates).square == 1.0
+
+
+def test_that_values_rise_as_often_as_they_fall_counts_as_ten_of_each():
+    units = some_units(4)
+    units.value[:], units.rises[:] = 900.0, [1, 2, 3, 4]
+    common = Steps.of(candidates_of(units, threshold=1_000.0))
+    assert common.rises == pytest.approx(20 / 30)
 
 
 def test_values_that_an_answer_shows_are_wrong_as_soon_as_they_change():

@@ -11,6 +11,10 @@ from bestbefore.maintenance.candidates import CandidateSet
 
 # What all units have in common counts as much as so many changes of the unit itself.
 _STEPS, _DIRECTIONS = 10.0, 10.0
+# That values rise as often as they fall counts as much as so many rises and falls of any.
+_EVEN = 10.0
+# Before any was seen to move: the share of values that one step might bring to the other side.
+_WITHIN_A_STEP = 0.1
 # Degrees of freedom before a unit was seen to change: the fewer, the farther it may go.
 _FREEDOM = 1.5
 # The mean step of a distribution between exponential and normal, by its root mean square.
@@ -39,19 +43,20 @@ class Steps:
 
     @classmethod
     def of(cls, candidates: CandidateSet) -> "Steps":
-        """Those of all units; before any was seen, a step is the way to the threshold of most."""
+        """Those of all units; before any was seen, a step is the way of some to the threshold."""
         units = candidates.units
         rises, falls, moves = (
             float(column.sum()) for column in (units.rises, units.falls, units.moves)
         )
-        square, common = 1.0, (rises + 1.0) / (rises + falls + 2.0)
+        square, common = 1.0, (rises + _EVEN) / (rises + falls + 2.0 * _EVEN)
         if moves:
             square = float(units.squares.sum()) / moves
         else:
             some = candidates.unit[:: 1 + len(candidates) // _SAMPLE]
             distance = np.abs(units.value[some] - (candidates.threshold or 0.0))
-            if len(distance := distance[~np.isnan(distance)]):
-                square = max(float(np.median(distance)) ** 2, _LEAST)
+            # What lies on the threshold does not tell how far a step is.
+            if len(distance := distance[distance > 0.0]):
+                square = max(float(np.quantile(distance, _WITHIN_A_STEP)) ** 2, _LEAST)
         most = (
             _DIRECTIONS * (1.0 - share) / (_DIRECTIONS + float(seen.max(initial=0.0)))
             for share, seen in ((common, units.rises), (1.0 - common, units.falls))
