@@ -20,6 +20,7 @@ _FREEDOM = 1.5
 # The mean step of a distribution between exponential and normal, by its root mean square.
 _MEAN_STEP = 0.75
 _LEAST = 1e-12
+_NOTHING: tuple[Scores, ...] = tuple(np.zeros((4, 1)))
 # So many tell what is so of most.
 _SAMPLE = 8_192
 _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(6)
@@ -34,12 +35,14 @@ Integral = Callable[[Scores, Scores], Scores]
 class Steps:
     """What the steps of all values have in common: their mean square, and the share of rises.
 
-    `drift` is the most that any value moves one way per step on average.
+    `drift` is the most that any value moves one way per step on average. Before one was `seen` to
+    move, all are alike.
     """
 
     square: float = 1.0
     rises: float = 0.5
     drift: float = 0.0
+    seen: bool = False
 
     @classmethod
     def of(cls, candidates: CandidateSet) -> "Steps":
@@ -61,7 +64,7 @@ class Steps:
             _DIRECTIONS * (1.0 - share) / (_DIRECTIONS + float(seen.max(initial=0.0)))
             for share, seen in ((common, units.rises), (1.0 - common, units.falls))
         )
-        return cls(square, common, _MEAN_STEP * (1.0 - 2.0 * min(most)))
+        return cls(square, common, _MEAN_STEP * (1.0 - 2.0 * min(most)), moves > 0)
 
     def upwards(self, rises: Scores, falls: Scores) -> Scores:
         """How far values move up per step on average, by what was seen of each."""
@@ -99,8 +102,9 @@ class Membership:
         """What was learned of the values of candidates."""
         units, cut = candidates.units, candidates.cut
         apart = cut(units.value) - (candidates.threshold or 0.0)
-        rises, falls = cut(units.rises), cut(units.falls)
-        square = (cut(units.squares) + _STEPS * common.square) / (cut(units.moves) + _STEPS)
+        known = units.rises, units.falls, units.squares, units.moves
+        rises, falls, squares, moves = map(cut, known) if common.seen else _NOTHING
+        square = (squares + _STEPS * common.square) / (moves + _STEPS)
         above, number = apart > 0.0, ~np.isnan(apart)
         shown = None
         if candidates.shown_above is not None:
