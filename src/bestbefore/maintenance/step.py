@@ -19,7 +19,7 @@ from bestbefore.maintenance.outcome import NO_REPLY, NONE, Asked, Outcome, Reply
 from bestbefore.maintenance.policy import Policy
 from bestbefore.maintenance.window_sets import WindowSets, window_sets
 from bestbefore.maintenance.window_units import WindowUnits
-from bestbefore.view.units import CHANGED, Units
+from bestbefore.view.units import CHANGED, LONGEST_STEP, Units
 
 # A unit waits 2, 4, 8, … evaluations after each failure in a row, up to 2 to this power.
 _LONGEST_WAIT = 4
@@ -207,7 +207,8 @@ def _note_moves(
     units: Units, answered: Integers, before: Scores, came_ms: int, hints: Numbers
 ) -> None:
     """Note how far the values that a FILTER compares have moved since they were last fetched."""
-    moved = units.value[answered] - before
+    with np.errstate(over="ignore", invalid="ignore"):
+        moved = units.value[answered] - before
     aged = units.refreshed_ms[answered] != CHANGED
     there = np.flatnonzero(np.isfinite(moved) & (moved != 0) & aged)
     if not len(there):
@@ -215,7 +216,7 @@ def _note_moves(
     unit, moved = answered[there], moved[there]
     age_ms = np.maximum(came_ms - units.refreshed_ms[unit], 1).astype(np.float64)
     unchanged = np.clip(units.unchanged(unit, age_ms, hints[there]), _LEAST, 1 - _LEAST)
-    units.squares[unit] += moved**2
+    units.squares[unit] += np.minimum(np.abs(moved), LONGEST_STEP) ** 2
     # So many changes are expected where there was one at least.
     units.moves[unit] += -np.log(unchanged) / (1 - unchanged)
     units.rises[unit] += moved > 0

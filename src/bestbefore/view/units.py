@@ -12,6 +12,9 @@ CHANGED = -(2**62)
 
 NEVER_RETRY = 2**62
 """The `retry_at` of a unit that can never be asked for."""
+LONGEST_STEP = 1e150
+"""No value is said to move or to be farther: the squares of all units together stay finite."""
+
 # After so many evaluations, what was needed before them counts half.
 _HALVED_EVERY = 512
 

@@ -1,12 +1,14 @@
 """EFG is held against its formula, written out as a sum over evaluations."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from bestbefore.maintenance import Moment, Situation, elect, resolve_policy
 from bestbefore.maintenance.candidates import CandidateSet
 from bestbefore.maintenance.rankers.expected_gain import ExpectedGain
-from bestbefore.maintenance.rankers.membership import Steps, student_tail
+from bestbefore.maintenance.rankers.membership import Membership, Steps, student_tail
 from bestbefore.maintenance.window_units import WindowUnits, units_of_links
 from bestbefore.view import ChangeRates
 from bestbefore.view.links import link
@@ -184,6 +186,32 @@ def test_before_any_was_seen_a_step_is_the_way_to_the_threshold_of_the_nearest_t
     assert found[10] > found[15] > found[29] > 0.005 * found[10]
     units.value[:] = 1_000.0
     assert Steps.of(candidates).square == 1.0
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("values", [[np.inf] * 5, [np.inf, 1e308, -1e308, 5.0, np.nan]])
+def test_values_of_any_size_have_a_gain(values):
+    units = some_units(5)
+    units.value[:] = values
+    candidates = candidates_of(units, threshold=1_000.0)
+    assert np.isfinite(Steps.of(candidates).square)
+    assert np.isfinite(EFG.score(candidates, MOMENT)).all()
+
+
+def test_where_none_was_seen_to_move_all_are_alike():
+    units = some_units(6)
+    units.value[:] = [1_010, 1_300, 990, 100_000, np.nan, 1_000]
+    candidates, rate = candidates_of(units, threshold=1_000.0), np.full(6, 0.3)
+    common = Steps.of(candidates)
+    assert not common.seen
+    ages = np.arange(6.0)
+    found, plain = (
+        Membership.of(candidates, rate, replace(common, seen=seen)).wrong(ages)
+        for seen in (False, True)
+    )
+    assert found == pytest.approx(plain)
+    units.moves[0], units.squares[0], units.rises[0] = 1, 400.0, 1
+    assert Steps.of(candidates).seen
 
 
 def test_that_values_rise_as_often_as_they_fall_counts_as_ten_of_each():

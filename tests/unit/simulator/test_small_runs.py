@@ -1,7 +1,13 @@
 """Runs of a few evaluations, worked out by hand."""
 
+from dataclasses import replace
+from itertools import cycle, islice
+
+import numpy as np
 import pytest
 
+import bestbefore
+from bestbefore.generators import make_traces
 from bestbefore.maintenance import resolve_policy
 from bestbefore.simulator import run
 
@@ -29,3 +35,25 @@ def test_ttl_knows_nothing_of_changes():
     made = scenario([(ts, "b") for ts in range(1, 92, 10)], periodic("b", 0, 5, 35, 65))
     found = simulated(made, "TTL(ttl=30ms)", budget=1)
     assert found.correct.tolist() == [0, 0, 1, 0, 0, 1, 0, 0, 1]
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "values", [("1e308", "-1e308"), ("1e200", "3e200", "7e200"), ("INF", "1e308", "-INF", "5")]
+)
+def test_values_of_any_size_move_and_the_budget_is_spent(values):
+    """The squares of such steps are no numbers any more."""
+    traces = make_traces("DS50", 1, minutes=40)
+    background = traces.background
+    texts = np.array([*islice(cycle(values), len(background.value))], dtype=np.object_)
+    (found,) = bestbefore.simulate(
+        replace(traces, background=replace(background, value=texts)),
+        policies=["EFG"],
+        budgets=[5],
+        seeds=[0],
+        intervals="learned",
+        condition=">100000",
+        width="100s",
+        slide="60s",
+    )
+    assert found.spent > 2.5

@@ -8,6 +8,7 @@ import numpy as np
 
 from bestbefore.arrays import Booleans, Scores
 from bestbefore.maintenance.candidates import CandidateSet
+from bestbefore.view.units import LONGEST_STEP
 
 # What all units have in common counts as much as so many changes of the unit itself.
 _STEPS, _DIRECTIONS = 10.0, 10.0
@@ -59,7 +60,8 @@ class Steps:
             distance = np.abs(units.value[some] - (candidates.threshold or 0.0))
             # What lies on the threshold does not tell how far a step is.
             if len(distance := distance[distance > 0.0]):
-                square = max(float(np.quantile(distance, _WITHIN_A_STEP)) ** 2, _LEAST)
+                near = float(np.quantile(np.minimum(distance, LONGEST_STEP), _WITHIN_A_STEP))
+                square = max(near**2, _LEAST)
         most = (
             _DIRECTIONS * (1.0 - share) / (_DIRECTIONS + float(seen.max(initial=0.0)))
             for share, seen in ((common, units.rises), (1.0 - common, units.falls))
@@ -112,7 +114,7 @@ class Membership:
         return cls(
             rate=rate,
             # What has no number yet may get one on either side.
-            distance=np.fmax(np.abs(apart), 0.0) / np.sqrt(square),
+            distance=np.minimum(np.fmax(np.abs(apart), 0.0), LONGEST_STEP) / np.sqrt(square),
             drift=common.upwards(rises, falls) * np.where(above, -1.0, number),
             freedom=_FREEDOM + (rises + falls),
             shown=shown,
