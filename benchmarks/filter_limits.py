@@ -23,7 +23,7 @@ from bestbefore.simulator.scenario import Scenario
 HARD = (
     *((name, budget) for name in TREND_DATA[:4] for budget in (1,)),
     *((name, budget) for name in TREND_DATA[4:] for budget in (1, 3, 5)),
-    *((name, budget) for name in ("DS10", "DS20") for budget in (1, 3, 5)),
+    *((name, budget) for name in ("DS10", "DS20") for budget in (1, 3, 5, 7)),
 )
 # Values are followed so far from the threshold, and on a circle so long that no walk goes round.
 _FARTHEST, _CIRCLE = 5_000, 16_384
