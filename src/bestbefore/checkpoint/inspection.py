@@ -245,7 +245,7 @@ def _under_way(storage: Storage, state: State) -> Iterator[Damage]:
         own = StorageFolder(storage, folder)
         journal = Journal(own)
         for name in journal.names(state.batch + 1):
-            yield from _sealed(f"{folder}/{name}", partial(journal.entry, name))
+            yield from _sealed(f"{folder}/{name}", partial(journal.read, name))
         file = f"{folder}/{LEDGER_FILE}"
         try:
             written = Reservations(own).written

@@ -24,28 +24,34 @@ _FOLDER, _NEEDED, _CHANGED = "journal", "needed.json", "changed.json"
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """The outcomes of evaluations, a file each, until a snapshot covers their batch."""
+    """The outcomes of evaluations, until a snapshot covers their batch.
+
+    A file has those that were written together, and is named by the first of them.
+    """
 
     storage: Storage
 
-    def write(self, batch: int, outcome: Outcome, view: LocalView) -> None:
-        """Make the outcome of an evaluation durable."""
-        self.storage.write(_name(batch, outcome.evaluation), seal(_entry(outcome, view)))
+    def write(self, batch: int, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Make outcomes of a batch durable, together."""
+        name = f"{journal_of(batch)}/{_file(entries)}"
+        self.storage.write(name, seal({"outcomes": entries}))
 
-    def read(self, batch: int, evaluation: int, view: LocalView) -> Outcome | None:
-        """The outcome of an evaluation, if it is there."""
-        entry = self.entry(_name(batch, evaluation))
-        return _outcome(entry, view) if entry else None
+    def entries(self, batch: int) -> dict[int, dict[str, Any]]:
+        """What was written of the outcomes of a batch, by their evaluations, in order."""
+        found = {
+            entry["evaluation"]: entry for name in self.names(batch) for entry in self.read(name)
+        }
+        return dict(sorted(found.items()))
 
     def of_batch(self, batch: int, view: LocalView) -> list[Outcome]:
         """The outcomes of a batch in order; the view gets to know their units."""
-        entries = [entry for name in self.names(batch) if (entry := self.entry(name))]
+        entries = self.entries(batch).values()
         # Units that enter in one batch are numbered together, here as in the batch itself.
         view.learn(_key(key) for entry in entries for key in entry["elected"])
-        return [_outcome(entry, view) for entry in entries]
+        return [outcome_of(entry, view) for entry in entries]
 
     def names(self, batch: int) -> list[str]:
-        """The files of a batch, in the order of its evaluations."""
+        """The files of a batch, in the order of their first evaluations."""
         folder = journal_of(batch)
         files = (one for one in self.storage.names(folder) if one not in (_NEEDED, _CHANGED))
         return [f"{folder}/{file}" for file in files]
@@ -95,18 +101,18 @@ class Journal:
             fields = unseal(content, f"{self.storage.root}/{name}")
             view.mark_changed(map(_key, fields["keys"]), fields["t_ms"])
 
-    def entry(self, name: str) -> dict[str, Any] | None:
-        """An entry as it was written, if it is there."""
+    def read(self, name: str) -> list[dict[str, Any]]:
+        """The entries of a file as they were written; none if it is not there."""
         content, where = self.storage.read(name), f"{self.storage.root}/{name}"
         if content is None:
-            return None
-        entry = unseal(content, where)
-        if not name.endswith(f"/{_file(entry['evaluation'])}"):
+            return []
+        entries: list[dict[str, Any]] = unseal(content, where)["outcomes"]
+        if not name.endswith(f"/{_file(entries)}"):
             raise DamagedState(
-                f"{where} is damaged: it tells of evaluation {entry['evaluation']}; restore it, or "
-                "use another checkpoint.path"
+                f"{where} is damaged: it tells of evaluation {entries[0]['evaluation']}; restore "
+                "it, or use another checkpoint.path"
             )
-        return entry
+        return entries
 
     def batches(self) -> list[int]:
         """The batches that the journal holds, oldest first."""
@@ -118,7 +124,7 @@ def journal_of(batch: int) -> str:
     return f"{_FOLDER}/{batch_name(batch)}"
 
 
-def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
+def entry_of(outcome: Outcome, view: LocalView) -> dict[str, Any]:
     """The durable part of an outcome, by keys: numbers are void after a restart."""
     reply = outcome.reply
     answered = zip(_keys(view, reply.answered), reply.content, strict=True)
@@ -147,7 +153,8 @@ def _entry(outcome: Outcome, view: LocalView) -> dict[str, Any]:
     }
 
 
-def _outcome(entry: Mapping[str, Any], view: LocalView) -> Outcome:
+def outcome_of(entry: Mapping[str, Any], view: LocalView) -> Outcome:
+    """The outcome that an entry tells, with the numbers that its units have in a view."""
     rows = [[tuple(row) for row in rows] for _, rows in entry["rows"]]
     reply = Reply(
         answered=_numbers(view, [key for key, _ in entry["rows"]]),
@@ -208,9 +215,5 @@ def _key(parts: Sequence[str]) -> Key:
     return tuple(parts)
 
 
-def _name(batch: int, evaluation: int) -> str:
-    return f"{journal_of(batch)}/{_file(evaluation)}"
-
-
-def _file(evaluation: int) -> str:
-    return f"evaluation-{evaluation:012d}.json"
+def _file(entries: Sequence[Mapping[str, Any]]) -> str:
+    return f"evaluation-{entries[0]['evaluation']:012d}.json"

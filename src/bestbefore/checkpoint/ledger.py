@@ -1,19 +1,28 @@
-"""The ledger: refreshes are written down before they are made, and noted before they are used."""
+"""The ledger: refreshes are written down before they are made, and noted before they are used.
 
-from collections.abc import Mapping
+Where many evaluations are due at once, one write is for as many of them as are likely to be done in
+a quarter of a second: a file system takes as long for a file as an evaluation does. A crash wastes
+what these had reserved, and nothing else.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
-from bestbefore.checkpoint.journal import Journal
+from bestbefore.checkpoint.journal import Journal, entry_of, outcome_of
 from bestbefore.limits import NO_LIMITS, Affordable, RequestAccount, Spending
 from bestbefore.maintenance import Outcome
 from bestbefore.sealed import seal, unseal
 from bestbefore.storage import Storage
+from bestbefore.time import monotonic_s
 from bestbefore.view import LocalView
 
 LEDGER_FILE = "ledger.json"
 # More than any budget.
 _ALL = Spending(2**62, 0)
+_TOGETHER_S = 0.25
 
 
 class Reservations:
@@ -38,10 +47,10 @@ class Reservations:
         """What an evaluation has reserved so far."""
         return _ALL if self.lost else self._spent.get(evaluation, Spending(0, 0))
 
-    def write(self, evaluation: int, spent: Spending) -> None:
-        """Let an evaluation have reserved so much."""
+    def write(self, spent: Mapping[int, Spending]) -> None:
+        """Let evaluations have reserved so much."""
         with self._lock:
-            reserved = {**self._spent, evaluation: spent}
+            reserved = {**self._spent, **spent}
             self._write(reserved, written=self.written + 1)
             self._spent = reserved
 
@@ -63,12 +72,14 @@ class Reservations:
         self.written = written
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DurableLedger:
     """The refreshes reserved per evaluation, and what they brought, in files that survive a crash.
 
     An evaluation that is repeated after a crash finds what its first attempt reserved, whether or
-    not those requests were sent: a crash may waste budget, it never adds any.
+    not those requests were sent: a crash may waste budget, it never adds any. Evaluations that are
+    `coming` in the same batch, in their order, are reserved for ahead of time, each as much as the
+    one before them took.
     """
 
     reservations: Reservations
@@ -76,16 +87,23 @@ class DurableLedger:
     batch: int
     view: LocalView
     account: RequestAccount = field(default_factory=RequestAccount)
+    coming: Sequence[int] = ()
+    together_s: float = _TOGETHER_S
+    _ahead: dict[int, Spending] = field(default_factory=dict, init=False)
+    _unwritten: list[dict[str, Any]] = field(default_factory=list, init=False)
+    _earlier: Mapping[int, dict[str, Any]] | None = field(default=None, init=False)
+    _reserved_s: float | None = field(default=None, init=False)
+    _done: int = field(default=0, init=False)
 
     def spent(self, evaluation: int) -> int:
         """The refreshes that an evaluation has reserved so far."""
-        return self.reservations.of(evaluation).units
+        return self._spent(evaluation).units
 
     def affordable(self, evaluation: int, units: int) -> Affordable:
         """How many of so many refreshes the limits of the service leave requests for."""
         if self.account.limits == NO_LIMITS:
             return Affordable(units)
-        return self.account.affordable(units, self.reservations.of(evaluation))
+        return self.account.affordable(units, self._spent(evaluation))
 
     def left(self) -> Mapping[str, int]:
         """The requests that each limit of the service leaves."""
@@ -93,15 +111,14 @@ class DurableLedger:
 
     def reserve(self, evaluation: int, units: int, *, limit: int) -> int:
         """Take up to `units` refreshes for an evaluation that may have `limit` in all."""
-        spent = self.reservations.of(evaluation)
+        spent = self._spent(evaluation)
         granted = max(0, min(units, limit - spent.units))
         if not granted:
             return 0
         taken = self.account.take(granted, spent)
         if taken.units:
-            total = Spending(spent.units + taken.units, spent.requests + taken.requests)
             try:
-                self.reservations.write(evaluation, total)
+                self._take(evaluation, taken)
             except BaseException:
                 self.account.settle(0)
                 raise
@@ -109,9 +126,58 @@ class DurableLedger:
 
     def recall(self, evaluation: int) -> Outcome | None:
         """What an earlier attempt at this batch fetched for an evaluation, if it got so far."""
-        return self.journal.read(self.batch, evaluation, self.view)
+        if self._earlier is None:
+            self._earlier = self.journal.entries(self.batch)
+        entry = self._earlier.get(evaluation)
+        return None if entry is None else outcome_of(entry, self.view)
 
     def record(self, outcome: Outcome) -> None:
-        """Note what an evaluation fetched, unless it did nothing."""
+        """Note what an evaluation fetched, unless it did nothing.
+
+        It is durable when the last one is noted for which something is reserved.
+        """
+        self._done += 1
         if len(outcome.elected) or len(outcome.used) or len(outcome.evicted):
-            self.journal.write(self.batch, outcome, self.view)
+            self._unwritten.append(entry_of(outcome, self.view))
+        last = outcome.evaluation >= max(self._ahead, default=outcome.evaluation)
+        if last or self._seconds() >= self.together_s:
+            self._write_journal()
+
+    def _spent(self, evaluation: int) -> Spending:
+        """What an evaluation has reserved, less what is left of what was reserved ahead."""
+        found = self.reservations.of(evaluation)
+        return found.less(self._ahead.get(evaluation, Spending()))
+
+    def _take(self, evaluation: int, taken: Spending) -> None:
+        """Take from what was reserved ahead; if that is too little, reserve it, and ahead again."""
+        ahead = self._ahead.get(evaluation, Spending())
+        if not taken.within(ahead):
+            self._write_journal()
+            together = [evaluation, *self._following(evaluation)]
+            self._reserved_s, self._done = monotonic_s(), 0
+            self._reserve_ahead(dict.fromkeys(together, taken))
+            ahead = self._ahead[evaluation]
+        self._ahead[evaluation] = ahead.less(taken)
+
+    def _reserve_ahead(self, wanted: Mapping[int, Spending]) -> None:
+        """Let evaluations have so much ahead of them, at least."""
+        ahead = {one: self._ahead.get(one, Spending()).at_least(few) for one, few in wanted.items()}
+        self.reservations.write({one: self._spent(one).plus(few) for one, few in ahead.items()})
+        self._ahead |= ahead
+
+    def _following(self, evaluation: int) -> Sequence[int]:
+        """The evaluations after one that are likely to be done soon, as fast as those before it."""
+        if not self._done:
+            return ()
+        likely = int(self.together_s * self._done / max(self._seconds(), 1e-6))
+        first = bisect_right(self.coming, evaluation)
+        return self.coming[first : first + max(0, likely - 1)]
+
+    def _seconds(self) -> float:
+        """How long ago something was last reserved."""
+        return 0.0 if self._reserved_s is None else monotonic_s() - self._reserved_s
+
+    def _write_journal(self) -> None:
+        if self._unwritten:
+            self.journal.write(self.batch, self._unwritten)
+            self._unwritten = []

@@ -13,7 +13,7 @@ from bestbefore.spark.element_numbers import Anchor
 from bestbefore.spark.needed_elements import NeededElements
 from bestbefore.storage import Storage
 
-FORMAT = 10
+FORMAT = 11
 QUERIES = "queries"
 
 

@@ -85,11 +85,22 @@ def maintain_all(queries: Sequence[QueryNeeds]) -> None:
         if query.askings
         for t_ms, evaluation in query.times()
     ]
-    for _, at_one_time in groupby(sorted(due), key=lambda each: each[0]):
+    due.sort()
+    for view in _views_of(queries):
+        # At one time a view is maintained once, whoever needs it.
+        times = {t_ms: evaluation for t_ms, number, evaluation in reversed(due)
+                 if any(view is own for own in queries[number].views)}  # fmt: skip
+        view.expect([times[t_ms] for t_ms in sorted(times)])
+    for _, at_one_time in groupby(due, key=lambda each: each[0]):
         _maintain_at([(queries[number], evaluation) for _, number, evaluation in at_one_time])
     for query in queries:
         for view, asking in zip(query.views, query.askings, strict=True):
             view.plan_ahead(asking, query.clock)
+
+
+def _views_of(queries: Sequence[QueryNeeds]) -> list[ViewBatch]:
+    """The views of all queries, each once."""
+    return list({id(view): view for query in queries for view in query.views}.values())
 
 
 def _maintain_at(due: Sequence[tuple[QueryNeeds, int]]) -> None:

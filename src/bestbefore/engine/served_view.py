@@ -254,6 +254,13 @@ class ViewBatch:
     ledger: DurableLedger
     outcomes: list[Outcome] = field(default_factory=list)
 
+    def expect(self, evaluations: Sequence[int]) -> None:
+        """Tell the ledger which evaluations the view is going to be maintained for, in order."""
+        first = self.state.steps
+        self.ledger.coming = (
+            range(first, first + len(evaluations)) if self.served.shared else evaluations
+        )
+
     def step(
         self,
         askings: Sequence[tuple[Asking, int]],

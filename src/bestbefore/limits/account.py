@@ -18,6 +18,22 @@ class Spending:
     units: int = 0
     requests: int = 0
 
+    def plus(self, other: "Spending") -> "Spending":
+        """Both together."""
+        return Spending(self.units + other.units, self.requests + other.requests)
+
+    def less(self, other: "Spending") -> "Spending":
+        """What is left of it without another that is part of it."""
+        return Spending(self.units - other.units, self.requests - other.requests)
+
+    def at_least(self, other: "Spending") -> "Spending":
+        """The larger of both, units and requests each by themselves."""
+        return Spending(max(self.units, other.units), max(self.requests, other.requests))
+
+    def within(self, other: "Spending") -> bool:
+        """Whether another is as large, in units and in requests."""
+        return self.units <= other.units and self.requests <= other.requests
+
 
 @dataclass(frozen=True, slots=True)
 class Affordable:

@@ -44,6 +44,7 @@ _WHOLE_AND_STEPS = np.stack([np.ones(_RATES), _STEPS], axis=1)
 NEED_STEP = 0.25
 NEEDS: Numbers = np.linspace(-4.0, 4.0, 33)
 """How many times as often as others a unit can be needed, as logarithms: these are told apart."""
+_TILTS = np.outer(NEEDS, _STEPS)
 ONES = np.ones(_RATES, dtype=np.float32)
 """What a posterior is multiplied with to add it up."""
 
@@ -86,6 +87,7 @@ class ChangeRates:
         self.need: Weights = np.zeros(units, dtype=np.float32)
         # Refreshes since the prior was fitted: with many units that is not done every time.
         self.unfitted = 0
+        self._tilted = _Tilted(self.prior, self.lean)
         self.regular = RegularChanges(units, 1.0 / self.rate, self._first)
 
     def observe(
@@ -135,12 +137,12 @@ class ChangeRates:
         likelihood, level = self.likelihood[seen].astype(np.float64), _levels(self.need[seen])
         for _ in range(_FITS):
             self._fit_once(likelihood, level)
-        at_random = (likelihood * self._by_need()[level]).sum(axis=1)
+        at_random = (likelihood * self._by_need().numbers[level]).sum(axis=1)
         self.regular.fit(seen, at_random, times=_FITS)
 
     def _fit_once(self, likelihood: Numbers, level: Integers) -> None:
         """One step of expectation maximisation for the prior, and of Newton's for its lean."""
-        before, units = self._by_need(), np.bincount(level, minlength=len(NEEDS))
+        before, units = self._by_need().numbers, np.bincount(level, minlength=len(NEEDS))
         weight = likelihood * before[level]
         whole, steps = (weight @ _WHOLE_AND_STEPS).T
         mean = before @ _STEPS
@@ -202,12 +204,13 @@ class ChangeRates:
 
     def _leaning(self, need: Numbers) -> Weights:
         """The prior of units that are needed so often."""
-        return np.asarray(self._by_need().astype(np.float32)[_levels(need)])
+        return self._by_need().weights[_levels(need)]
 
-    def _by_need(self) -> Numbers:
+    def _by_need(self) -> "_Tilted":
         """The prior of units by how often they are needed: there are few ways to be."""
-        by_need = np.exp(self.lean * np.outer(NEEDS, _STEPS)) * self.prior
-        return np.asarray(by_need / by_need.sum(axis=1, keepdims=True))
+        if self._tilted.prior is not self.prior or self._tilted.lean != self.lean:
+            self._tilted = _Tilted(self.prior, self.lean)
+        return self._tilted
 
     def fresh(self, units: Integers, hint: Numbers, age_ms: Numbers) -> Scores:
         """The probability that units do not change within an age each, at any time of theirs."""
@@ -294,6 +297,16 @@ class ChangeRates:
         self.lean = kept["lean"]
         self.regular.prior = np.array(kept["periods"])
         self.regular.share, self.regular.found = kept["share"], kept["found"]
+
+
+class _Tilted:
+    """A prior that leans, for units of every need: a row for each of `NEEDS`."""
+
+    def __init__(self, prior: Numbers, lean: float) -> None:
+        self.prior, self.lean = prior, lean
+        tilted = np.exp(lean * _TILTS) * prior
+        self.numbers: Numbers = tilted / tilted.sum(axis=1, keepdims=True)
+        self.weights: Weights = self.numbers.astype(np.float32)
 
 
 def _levels(need: Numbers | Weights) -> Integers:

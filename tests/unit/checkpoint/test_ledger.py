@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bestbefore.checkpoint import DurableLedger, Journal, Reservations
+from bestbefore.checkpoint.journal import entry_of
 from bestbefore.checkpoint.ledger import LEDGER_FILE
 from bestbefore.errors import DamagedState
 from bestbefore.limits import Limits, RequestAccount
@@ -128,15 +129,15 @@ def test_the_journal_gives_back_what_was_written(tmp_path):
         requests=2,
         seconds=0.5,
     )
-    journal.write(3, written, view)
+    journal.write(3, [entry_of(written, view)])
     again = view_of([(C, '"3"')], ["k", "v"], ["k"])
     (found,) = journal.of_batch(3, again)
     assert told(found, again.keys) == told(written, view.keys)
     assert found.reply.content == list(rows.values())
     assert found.reply.seconds == 0.5
-    assert told(journal.read(3, 7, again), again.keys) == told(written, view.keys)
+    assert list(journal.entries(3)) == [7]
     assert journal.batches() == [3]
-    assert journal.read(3, 8, again) is None
+    assert journal.entries(4) == {}
 
 
 def test_an_entry_of_another_evaluation_is_damage(tmp_path):
@@ -144,13 +145,14 @@ def test_an_entry_of_another_evaluation_is_damage(tmp_path):
     view = view_of([(A, '"1"')], ["k", "v"], ["k"])
     journal = Journal(LocalStorage(str(tmp_path)))
     for evaluation in (7, 8):
-        journal.write(3, outcome_of(view, 900, {(A,): []}, evaluation=evaluation), view)
+        outcome = outcome_of(view, 900, {(A,): []}, evaluation=evaluation)
+        journal.write(3, [entry_of(outcome, view)])
     first, second = (tmp_path / name for name in journal.names(3))
     first.rename(tmp_path / "kept")
     second.rename(first)
     (tmp_path / "kept").rename(second)
     with pytest.raises(DamagedState, match=r"000007\.json is damaged: it tells of evaluation 8"):
-        journal.read(3, 7, view)
+        journal.entries(3)
 
 
 def test_what_a_batch_needed_is_known_again(tmp_path):
@@ -178,7 +180,7 @@ def test_what_a_batch_needed_is_known_again(tmp_path):
 def test_a_unit_that_the_view_does_not_know_is_named(tmp_path):
     view = view_of([(A, '"1"'), (B, '"2"'), (C, '"3"')], ["k", "v"], ["k"])
     journal = Journal(LocalStorage(str(tmp_path)))
-    journal.write(3, outcome_of(view, 900, evicted=[(A,), (B,), (C,)]), view)
+    journal.write(3, [entry_of(outcome_of(view, 900, evicted=[(A,), (B,), (C,)]), view)])
     again = view_of([(A, '"1"'), (C, '"3"')], ["k", "v"], ["k"])
     with pytest.raises(DamagedState, match=f"the journal names the unit {B}, which the view does"):
         journal.of_batch(3, again)

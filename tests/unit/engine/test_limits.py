@@ -180,7 +180,8 @@ def test_queries_of_a_process_share_the_ledger_of_a_service(limited, tmp_path):
 def test_the_journal_and_the_quality_record_say_what_bound(limited):
     run = limited({"per_minute": 3, "total": 50}).run(EVENTS, batches=[[1]])
     (file,) = (run.folder / "services/bkg/journal/batch-000000000000").glob("evaluation-*")
-    assert json.loads(file.read_text())["limits"] == ["per_minute", {"total": 47, "per_minute": 0}]
+    (noted,) = json.loads(file.read_text())["outcomes"]
+    assert noted["limits"] == ["per_minute", {"total": 47, "per_minute": 0}]
     answer = Answer(1, 5_000, (0, 5_000), 3, 0.5, 0)
     outcome = Outcome(1, 5_000, bound_by="per_minute", left={"total": 46, "per_minute": 0})
     other = replace(outcome, bound_by=None, left={"total": 7})
