@@ -3,9 +3,15 @@
 from bestbefore.engine.asking import Asking
 
 
-def maintained(served, batch, evaluations, statistics, *, timeline, state, clock):
-    """The view's batch, and what its only clause asked and got."""
+def maintained(served, batch, evaluations, statistics, *, timeline, state, clock, together_s=None):
+    """The view's batch, and what its only clause asked and got.
+
+    With `together_s` evaluations that are likely to be done so soon are reserved for ahead.
+    """
     view = served.begin(batch, state)
+    if together_s is not None:
+        view.expect(evaluations)
+        view.ledger.together_s = together_s
     asking = Asking(served.job, served.view, timeline, statistics)
     for evaluation in evaluations:
         view.step([(asking, evaluation)], clock)

@@ -134,13 +134,14 @@ class DurableLedger:
     def record(self, outcome: Outcome) -> None:
         """Note what an evaluation fetched, unless it did nothing.
 
-        It is durable when the last one is noted for which something is reserved.
+        It is durable when the last one is noted for which something is reserved, or if that takes
+        longer than expected.
         """
         self._done += 1
         if len(outcome.elected) or len(outcome.used) or len(outcome.evicted):
             self._unwritten.append(entry_of(outcome, self.view))
         last = outcome.evaluation >= max(self._ahead, default=outcome.evaluation)
-        if last or self._seconds() >= self.together_s:
+        if last or self._seconds() >= 2 * self.together_s:
             self._write_journal()
 
     def _spent(self, evaluation: int) -> Spending:

@@ -41,6 +41,7 @@ _CHUNK, _REGULAR_CHUNK = 16_384, 2_048
 _LEAST = 1e-12
 _STEPS = np.arange(_RATES) - (_RATES - 1) / 2
 _WHOLE_AND_STEPS = np.stack([np.ones(_RATES), _STEPS], axis=1)
+_STEPS_AND_SQUARES = np.stack([_STEPS, _STEPS**2], axis=1)
 NEED_STEP = 0.25
 NEEDS: Numbers = np.linspace(-4.0, 4.0, 33)
 """How many times as often as others a unit can be needed, as logarithms: these are told apart."""
@@ -135,19 +136,24 @@ class ChangeRates:
         seen = np.flatnonzero(self.likelihood[:, 0] != self.likelihood[:, -1])
         seen = seen[:: -(-len(seen) // _SAMPLE)]
         likelihood, level = self.likelihood[seen].astype(np.float64), _levels(self.need[seen])
+        need, units = NEEDS[level], np.bincount(level, minlength=len(NEEDS))
         for _ in range(_FITS):
-            self._fit_once(likelihood, level)
-        at_random = (likelihood * self._by_need().numbers[level]).sum(axis=1)
+            self._fit_once(likelihood, level, need, units)
+        at_random = np.einsum("ur,ur->u", likelihood, self._by_need().numbers[level])
         self.regular.fit(seen, at_random, times=_FITS)
 
-    def _fit_once(self, likelihood: Numbers, level: Integers) -> None:
+    def _fit_once(
+        self, likelihood: Numbers, level: Integers, need: Numbers, units: Integers
+    ) -> None:
         """One step of expectation maximisation for the prior, and of Newton's for its lean."""
-        before, units = self._by_need().numbers, np.bincount(level, minlength=len(NEEDS))
-        weight = likelihood * before[level]
+        before = self._by_need().numbers
+        weight = before[level]
+        weight *= likelihood
         whole, steps = (weight @ _WHOLE_AND_STEPS).T
-        mean = before @ _STEPS
-        slope = NEEDS[level] @ (steps / whole) - units * NEEDS @ mean - self.lean / _LEANING**2
-        bend = units * NEEDS**2 @ (before @ _STEPS**2 - mean**2) + 1 / _LEANING**2
+        mean, square = (before @ _STEPS_AND_SQUARES).T
+        needed = units * NEEDS
+        slope = need @ (steps / whole) - needed @ mean - self.lean / _LEANING**2
+        bend = needed * NEEDS @ (square - mean**2) + 1 / _LEANING**2
         found = 1.0 / whole @ weight + _FIRST_UNITS * self._first
         found /= units @ (before / self.prior) + _FIRST_UNITS
         # Rounded, so that it does not depend on the order of the units.

@@ -1,3 +1,6 @@
+from collections import Counter
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +14,9 @@ from bestbefore.limits import Limits, RequestAccount
 from bestbefore.storage import LocalStorage
 from bestbefore.view import view_of
 from tests.outcomes import outcome_of, told
+
+
+A, B, C = "<http://e/a>", "<http://e/b>", "<http://e/c>"
 
 
 class Memory:
@@ -28,7 +34,8 @@ class Memory:
         self.files[name] = content
 
     def names(self, folder):
-        return sorted(name.removeprefix(folder + "/") for name in self.files)
+        start = f"{folder}/"
+        return sorted(one.removeprefix(start) for one in self.files if one.startswith(start))
 
     def delete(self, name):
         self.files.pop(name, None)
@@ -52,6 +59,101 @@ def test_never_grants_more_than_the_limit_whatever_crashes(attempts, limit):
     for evaluation, total in granted.items():
         assert total <= limit
         assert ledger(storage).spent(evaluation) == total
+
+
+def noted(evaluation, *, share=1):
+    """The outcome of an evaluation that refreshed something, or did nothing."""
+    view = view_of([(A, '"1"')], ["k", "v"], ["k"])
+    outcome = outcome_of(view, 900, {(A,): []}, evaluation=evaluation)
+    return outcome if share else replace(outcome, elected=outcome.elected[:0])
+
+
+def ledger_of_many(storage, evaluations, *, together_s):
+    """A ledger that expects evaluations, over a view that knows what they fetch."""
+    found = ledger(storage)
+    found.view = view_of([(A, '"1"')], ["k", "v"], ["k"])
+    found.coming, found.together_s = evaluations, together_s
+    return found
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=8), min_size=1, max_size=5),
+    st.integers(0, 12),
+    st.sampled_from([0.0, 1e-4, 3600.0]),
+)
+def test_reserving_ahead_never_grants_more_than_the_limit_whatever_crashes(
+    attempts, limit, together_s
+):
+    storage, granted = Memory(), Counter()
+    for wanted in attempts:
+        # Each attempt gets so far, then it crashes.
+        found = ledger_of_many(storage, range(1, 9), together_s=together_s)
+        for evaluation, units in enumerate(wanted, start=1):
+            if found.recall(evaluation) is not None:
+                continue
+            before = found.spent(evaluation)
+            assert before >= granted[evaluation]
+            share = found.reserve(evaluation, units, limit=limit)
+            assert 0 <= share <= units
+            granted[evaluation] += share
+            assert found.spent(evaluation) == before + share
+            # What may be sent now is on disk.
+            assert Reservations(storage).of(evaluation).units >= granted[evaluation]
+            found.record(noted(evaluation, share=share))
+    assert max(granted.values(), default=0) <= limit
+
+
+def test_many_evaluations_are_written_down_by_few_writes():
+    storage, many = Memory(), range(5, 145)
+    found = ledger_of_many(storage, many, together_s=3600.0)
+    for evaluation in many:
+        assert found.reserve(evaluation, 3, limit=5) == 3
+        found.record(noted(evaluation))
+    # The first by itself, which tells how long one takes; the others together.
+    assert found.reservations.written == 2
+    assert found.journal.names(0) == [f"journal/batch-{0:012d}/evaluation-{n:012d}.json"
+                                      for n in (5, 6)]  # fmt: skip
+    assert list(found.journal.entries(0)) == list(many)
+    again = ledger_of_many(storage, many, together_s=3600.0)
+    assert again.recall(77).evaluation == 77
+    assert again.spent(77) == 3
+
+
+def test_who_needs_more_than_was_reserved_ahead_gets_it_and_what_was_noted_is_written_first():
+    storage = Memory()
+    found = ledger_of_many(storage, range(1, 9), together_s=3600.0)
+    for evaluation, units in ((1, 2), (2, 2), (3, 2)):
+        found.reserve(evaluation, units, limit=5)
+        found.record(noted(evaluation))
+    assert list(found.journal.entries(0)) == [1]
+    assert found.reserve(4, 4, limit=5) == 4
+    assert list(found.journal.entries(0)) == [1, 2, 3]
+    assert [Reservations(storage).of(n).units for n in (3, 4, 5)] == [2, 4, 4]
+    assert [found.spent(n) for n in (3, 4, 5)] == [2, 4, 0]
+
+
+def test_what_was_fetched_is_written_though_the_last_evaluations_fetch_nothing():
+    found = ledger_of_many(Memory(), range(1, 5), together_s=3600.0)
+    for evaluation in (1, 2):
+        found.reserve(evaluation, 2, limit=5)
+        found.record(noted(evaluation))
+    for evaluation in (3, 4):
+        found.record(noted(evaluation, share=0))
+    assert list(found.journal.entries(0)) == [1, 2]
+
+
+def test_a_service_that_has_become_slow_is_noted_at_once(monkeypatch):
+    now = iter(range(100))
+    monkeypatch.setattr("bestbefore.checkpoint.ledger.monotonic_s", lambda: next(now) / 100)
+    found = ledger_of_many(Memory(), range(1, 50), together_s=0.25)
+    for evaluation in (1, 2, 3):
+        found.reserve(evaluation, 2, limit=5)
+        found.record(noted(evaluation))
+    assert list(found.journal.entries(0)) == [1]
+    monkeypatch.setattr("bestbefore.checkpoint.ledger.monotonic_s", lambda: 10.0)
+    found.reserve(4, 2, limit=5)
+    found.record(noted(4))
+    assert list(found.journal.entries(0)) == [1, 2, 3, 4]
 
 
 def test_requests_of_all_attempts_count_for_the_limit_of_an_evaluation():
@@ -107,9 +209,6 @@ def test_a_damaged_ledger_is_named(damage):
     storage.files[LEDGER_FILE] = damage(storage.files[LEDGER_FILE])
     with pytest.raises(DamagedState, match=r"memory/ledger\.json is (damaged|empty)"):
         Reservations(storage)
-
-
-A, B, C = "<http://e/a>", "<http://e/b>", "<http://e/c>"
 
 
 def test_the_journal_gives_back_what_was_written(tmp_path):

@@ -83,6 +83,7 @@ class Rig:
     clock: EventClock = field(default_factory=lambda: event_clock(CLOCK, 0))
     wall: object = CLOCK
     clocks: Clocks = field(default_factory=Clocks)
+    together_s: float | None = None
 
     def run(self, events, *, batches, storage=None):
         """Start anew from the checkpoint and answer the batches of evaluations that are left."""
@@ -112,6 +113,7 @@ class Rig:
             timeline=Timeline(Instants((WINDOW,))),
             state=before,
             clock=self.clock,
+            together_s=self.together_s,
         )
         self.slices, outcomes = asking.table(), asking.outcomes
         self.raw += outcomes

@@ -93,6 +93,71 @@ def test_a_crash_of_a_view_whose_holes_are_left_for_later_is_repeated_identicall
         assert state_of(run) == state_of(whole)
 
 
+@pytest.mark.parametrize("case", CASES)
+def test_evaluations_that_are_reserved_for_together_are_what_they_are_one_by_one(rig, case):
+    """As long as nothing crashes, and after a crash while something is reserved."""
+    policy, view = CASES[case]
+    rows = [(user(n), integer(n)) for n in range(12)]
+    events = random_events(7, users=16)
+    whole = rig(policy, rows=rows, budget=2, **view).run(events, batches=BATCHES)
+    run = rig(policy, rows=rows, budget=2, folder="together", **view)
+    run.together_s = 3600.0
+    run.run(events, batches=BATCHES)
+    assert run.service.asked == whole.service.asked
+    assert run.outcomes == whole.outcomes
+    assert state_of(run) == state_of(whole)
+    if run.job.policy.saves:
+        # It takes more than is reserved ahead now and then: a crash there wastes what is.
+        return
+    written = run.state.view("bkg").ledger
+    assert written < whole.state.view("bkg").ledger
+    for at in range(1, written + 1):
+        run = rig(policy, rows=rows, budget=2, folder=f"crash{at}", **view)
+        run.together_s = 3600.0
+        storage = CrashingStorage(str(run.folder), folder="services/bkg/ledger", at=at)
+        with pytest.raises(Crash):
+            run.run(events, batches=BATCHES, storage=storage)
+        run.run(events, batches=BATCHES)
+        assert run.service.asked == whole.service.asked
+        assert run.outcomes == whole.outcomes
+
+
+class DyingService:
+    """A service whose user ends while it asks for the n-th time."""
+
+    def __init__(self, service, at):
+        self.service, self.left = service, at
+
+    def fetch(self, keys, **options):
+        fetched = self.service.fetch(keys, **options)
+        self.left -= 1
+        if not self.left:
+            raise Crash("while asking")
+        return fetched
+
+    def __getattr__(self, name):
+        return getattr(self.service, name)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_crash_among_evaluations_reserved_together_wastes_budget_and_adds_none(rig, case):
+    policy, view = CASES[case]
+    rows = [(user(n), integer(n)) for n in range(12)]
+    events = random_events(7, users=16)
+    whole = rig(policy, rows=rows, budget=2, **view).run(events, batches=BATCHES)
+    for at in range(1, len(whole.service.asked) + 1):
+        run = rig(policy, rows=rows, budget=2, folder=f"crash{at}", **view)
+        run.together_s, service = 3600.0, run.service
+        run.service = DyingService(service, at)
+        with pytest.raises(Crash):
+            run.run(events, batches=BATCHES)
+        run.service = service
+        run.run(events, batches=BATCHES)
+        assert sum(map(len, service.asked)) <= 2 * (11 + run.job.policy.saves)
+        assert len(run.held()) <= view.get("capacity", 99)
+        assert run.outcomes[-1]["sets"].mappings == whole.outcomes[-1]["sets"].mappings
+
+
 def snapshots(rig):
     """The batch of the snapshot that the state refers to, after each batch."""
     batches, found = [[number] for number in range(1, 12)], []
