@@ -15,7 +15,6 @@ from bestbefore.storage import LocalStorage
 from bestbefore.view import view_of
 from tests.outcomes import outcome_of, told
 
-
 A, B, C = "<http://e/a>", "<http://e/b>", "<http://e/c>"
 
 
