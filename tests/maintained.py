@@ -1,6 +1,7 @@
 """A view maintained for due evaluations by itself, as the engine does it for one query."""
 
 from bestbefore.engine.asking import Asking
+from bestbefore.engine.key_statistics import counts_of
 
 
 def maintained(served, batch, evaluations, statistics, *, timeline, state, clock, together_s=None):
@@ -12,7 +13,8 @@ def maintained(served, batch, evaluations, statistics, *, timeline, state, clock
     if together_s is not None:
         view.expect(evaluations)
         view.ledger.together_s = together_s
-    asking = Asking(served.job, served.view, timeline, statistics)
+    counts = counts_of(statistics, [f"?{name}" for name in served.job.join_key])
+    asking = Asking(served.job, served.view, timeline, counts)
     for evaluation in evaluations:
         view.step([(asking, evaluation)], clock)
     view.plan_ahead(asking, clock)

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F  # noqa: N812
 from bestbefore.checkpoint.state import State, batch_name
 from bestbefore.engine.asking import Asking
 from bestbefore.engine.key_statistics import (
+    Statistics,
     split_statistics,
-    told_mappings,
     without_fingerprints,
 )
 from bestbefore.engine.maintaining import QueryNeeds
@@ -122,13 +122,15 @@ class Answering:
         statistics = self._from_panes(spark, buffer, due) if paned else None
         compiled = self._compiled(spark, due.instants, few=few)
         if statistics is None and few and self._plannable:
-            statistics = planned_statistics(self.planner, spark, compiled, buffer, due)
+            found = planned_statistics(self.planner, spark, compiled, buffer, due)
+            statistics = None if found is None else split_statistics(found, self.job.plan)
         planned = statistics is not None
         views = ViewJobs(spark, compiled, due, keep=not few or not self._repeats)
         bind = partial(self._bind, views, buffer, opening(self.job, state), few=few)
         try:
             if statistics is None:
-                statistics = self._statistics(views, buffer, bind, few=few)
+                collected = self._statistics(views, buffer, bind, few=few)
+                statistics = split_statistics(collected, self.job.plan)
             needs, told = self._needs(statistics, due, compiled, begin, clock=clock)
         except BaseException:
             views.close()
@@ -197,20 +199,20 @@ class Answering:
         bind()
         return views.statistics()
 
-    def _from_panes(self, spark: SparkSession, buffer: Buffer, due: Due) -> pa.Table | None:
+    def _from_panes(self, spark: SparkSession, buffer: Buffer, due: Due) -> Statistics | None:
         """Job A over the elements that are in no pane; None if a triple may have come again.
 
         None, too, where there are no elements.
         """
         if not buffer.segments or self.repeats.unknown(buffer.segments) is None:
             return None
-        if missing := self.panes.missing(buffer.segments):
+        if missing := self.panes.missing(buffer.segments, due):
             last = max(due.last, due.instants.last_with(buffer.latest_ms))
             later, new = replace(due, last=last), buffer.only(missing)
-            statistics, fingerprints = self._reduced(spark, new, later)
+            collected, fingerprints = self._reduced(spark, new, later)
             if not self.repeats.learn(missing, fingerprints):
                 return None
-            self.panes.add(missing, statistics)
+            self.panes.add(missing, split_statistics(collected, self.job.plan))
         return self.panes.statistics(due)
 
     def _reduced(
@@ -314,7 +316,7 @@ class Answering:
 
     def _needs(
         self,
-        collected: pa.Table,
+        statistics: Statistics,
         due: Due,
         compiled: CompiledQuery,
         begin: Callable[[ServedView], ViewBatch],
@@ -325,7 +327,6 @@ class Answering:
 
         And the mappings of the windows that the statistics tell.
         """
-        statistics = split_statistics(collected, self.job.plan)
         numbers = reported(
             self.job.report,
             due.answered(statistics.non_empty),
@@ -334,13 +335,13 @@ class Answering:
         )
         views = [begin(served) for served in self.served]
         askings = [
-            Asking(clause, served.view, due.timeline, table)
-            for clause, served, table in zip(
+            Asking(clause, served.view, due.timeline, counts)
+            for clause, served, counts in zip(
                 self.job.services, self.served, statistics.services, strict=True
             )
         ]
         told = [
-            None if service is None else told_mappings(statistics.services[service], numbers)
+            None if service is None else statistics.told(self.job.plan.services[service], numbers)
             for service in compiled.told
         ]
         needs = QueryNeeds(self.job.plan, numbers, views, askings, clock, self.job.shared_budget)

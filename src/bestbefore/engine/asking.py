@@ -7,7 +7,12 @@ import numpy as np
 import pyarrow as pa
 
 from bestbefore.arrays import Integers, Scores
-from bestbefore.engine.key_statistics import KeyStatistics, read_statistics
+from bestbefore.engine.key_statistics import (
+    KeyCounts,
+    KeyStatistics,
+    counts_of,
+    read_statistics,
+)
 from bestbefore.job import ServiceSettings
 from bestbefore.maintenance import Outcome, WindowUnits
 from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, RANGE, REMAINING, column_of
@@ -50,31 +55,30 @@ class Slices:
 class Asking:
     """What one SERVICE clause asks of a view for the due evaluations of its query.
 
-    What it needs is told by the `statistics` of job A, or by another service that answers first.
+    What it needs is told by the `counts` of job A, or by another service that answers first.
     """
 
     clause: ServiceSettings
     view: LocalView
     timeline: Timeline
-    statistics: pa.Table
+    counts: KeyCounts
     slices: Slices = field(default_factory=Slices)
     outcomes: list[Outcome] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._needed = self._read(self.statistics)
+        self._needed = self._read(self.counts)
 
-    def _read(self, statistics: pa.Table) -> KeyStatistics:
-        learn = self.clause.fetches_missing
-        return read_statistics(statistics, self.clause.join_key, self.view, learn=learn)
+    def _read(self, counts: KeyCounts) -> KeyStatistics:
+        return read_statistics(counts, self.view, learn=self.clause.fetches_missing)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The view's variables as the clause calls them."""
         return tuple(variable.name for variable in self.clause.plan.variables)
 
-    def need(self, statistics: pa.Table) -> None:
+    def need(self, counts: KeyCounts) -> None:
         """Take over what the answers of another service ask for."""
-        self._needed = self._read(statistics)
+        self._needed = self._read(counts)
 
     def needs(self, evaluation: int) -> Callable[[], WindowUnits]:
         """The units that an evaluation needs, as the view is when this is called."""
@@ -90,8 +94,8 @@ class Asking:
         """The slices, as job B joins them."""
         return self.slices.table(self.view, self.names)
 
-    def passed_on(self, evaluation: int, key: Sequence[str]) -> pa.Table:
-        """The statistics of a service whose join key the rows for an evaluation bind.
+    def passed_on(self, evaluation: int, key: Sequence[str]) -> KeyCounts:
+        """The counts of a service whose join key the rows for an evaluation bind.
 
         A row is needed by as many mappings, for as long, as its own join key is.
         """
@@ -112,4 +116,4 @@ class Asking:
         number = pa.array(np.full(len(counted), evaluation, dtype=np.int64))
         for name in RANGE:
             counted = counted.append_column(name, number)
-        return counted
+        return counts_of(counted, list(keys))

@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from bestbefore.arrays import Integers
 from bestbefore.maintenance import WindowUnits
 from bestbefore.maintenance.window_units import run_starts, units_of_keys, units_of_links
-from bestbefore.query import QueryPlan
+from bestbefore.query import QueryPlan, ServicePlan
+from bestbefore.rdf.terms import Key
 from bestbefore.spark.columns import (
     EVALUATION,
     FROM_EVALUATION,
@@ -22,6 +23,51 @@ from bestbefore.spark.columns import (
 from bestbefore.spark.window_mappings import FINGERPRINTS, REPORTED, SERVICE, key_column
 from bestbefore.view import LocalView
 from bestbefore.view.links import distinct_keys
+
+
+@dataclass(frozen=True)
+class KeyCounts:
+    """How many mappings of join keys there are, in rows that each count in a range of evaluations.
+
+    Rows are in the order of `key`, which is a place among `keys`, and of `end`: that is what L and
+    the evaluation add up to, in every evaluation of the range.
+    """
+
+    keys: Sequence[Key]
+    key: Integers
+    first: Integers
+    last: Integers
+    end: Integers
+    mappings: Integers
+
+    def __len__(self) -> int:
+        return len(self.key)
+
+    def take(self, rows: Integers) -> "KeyCounts":
+        """Some of the rows, with all keys."""
+        columns = (self.key, self.first, self.last, self.end, self.mappings)
+        return KeyCounts(self.keys, *(column[rows] for column in columns))
+
+    @property
+    def evaluations(self) -> Integers:
+        """The evaluations that any row counts in."""
+        if not len(self):
+            return self.first
+        least, most = self.first.min(), self.last.max()
+        size = int(most - least) + 2
+        begun = np.bincount(self.first - least, minlength=size)
+        over = np.bincount(self.last + 1 - least, minlength=size)
+        return np.asarray(np.flatnonzero(np.cumsum(begun - over)) + least, dtype=np.int64)
+
+
+def counts_of(table: pa.Table, key: Sequence[str]) -> KeyCounts:
+    """The counts in the columns that Spark collects, by the columns of a join key."""
+    keys, row_key = distinct_keys([table[column] for column in key])
+    first, last, remaining, mappings = (
+        table[name].to_numpy().astype(np.int64) for name in (*RANGE, REMAINING, MAPPINGS)
+    )
+    found = KeyCounts(keys, row_key, first, last, first + remaining, mappings)
+    return found.take(np.lexsort((found.end, found.key)))
 
 
 @dataclass(frozen=True)
@@ -72,29 +118,32 @@ class KeyStatistics:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What job A collected: evaluations with any mapping, those to report, counts per service."""
+    """What job A told: counts per service, and the evaluations that are to be reported."""
 
-    non_empty: list[int]
-    reported: list[int]
-    services: list[pa.Table]
+    services: Sequence[KeyCounts]
+    reported: Sequence[int] = ()
+
+    @property
+    def non_empty(self) -> list[int]:
+        """The evaluations with any mapping."""
+        return sorted({one for counts in self.services for one in counts.evaluations.tolist()})
+
+    def told(self, service: ServicePlan, evaluations: Sequence[int]) -> pa.Table:
+        """The mappings of evaluations that the counts of a service tell."""
+        key = [column_of(variable.name) for variable in service.join_key]
+        return told_mappings(self.services[service.number], key, evaluations)
 
 
 def split_statistics(table: pa.Table, plan: QueryPlan) -> Statistics:
-    """The collected rows apart by service, with the join key's columns under their own names."""
+    """The collected rows apart by service."""
     whose = table[SERVICE].to_numpy()
     services = []
     for service in plan.services:
-        rows = table.filter(pa.array(whose == service.number))
-        columns = {name: rows[name] for name in (*RANGE, REMAINING, MAPPINGS)}
-        for position, variable in enumerate(service.join_key):
-            columns[column_of(variable.name)] = rows[key_column(position)]
-        services.append(pa.table(columns))
-    first, last = (table[name].to_numpy() for name in RANGE)
-    found = [whose != REPORTED, whose == REPORTED]
-    non_empty, reported = (
-        np.unique(_spread(first[rows], last[rows])[0]).tolist() for rows in found
-    )
-    return Statistics(non_empty, reported, services)
+        key = [key_column(position) for position in range(len(service.join_key))]
+        services.append(counts_of(table.filter(pa.array(whose == service.number)), key))
+    reported = table.filter(pa.array(whose == REPORTED))
+    first, last = (reported[name].to_numpy() for name in RANGE)
+    return Statistics(services, np.unique(_spread(first, last)[0]).tolist())
 
 
 def without_fingerprints(table: pa.Table) -> tuple[pa.Table, pa.ChunkedArray]:
@@ -103,58 +152,55 @@ def without_fingerprints(table: pa.Table) -> tuple[pa.Table, pa.ChunkedArray]:
     return table.filter(pc.invert(is_one)), table[FROM_EVALUATION].filter(is_one)
 
 
-def told_mappings(table: pa.Table, evaluations: Sequence[int]) -> pa.Table:
-    """The mappings that a service's statistics tell, counted by evaluation and join key."""
-    keys = [column for column in table.column_names if column not in (*RANGE, REMAINING, MAPPINGS)]
-    _, row_key = distinct_keys([table[column] for column in keys])
-    _, sample = np.unique(row_key, return_index=True)
-    evaluation, row, _ = _spread(*(table[name].to_numpy() for name in RANGE))
+def told_mappings(counts: KeyCounts, key: Sequence[str], evaluations: Sequence[int]) -> pa.Table:
+    """The mappings that counts tell, by evaluation and join key, whose columns are called so."""
+    evaluation, row, _ = _spread(counts.first, counts.last)
     answered = np.isin(evaluation, np.asarray(evaluations, dtype=np.int64))
-    evaluation, row = evaluation[answered], row[answered]
-    code = evaluation * len(sample) + row_key[row]
-    spread = pa.table({"code": code, MAPPINGS: table[MAPPINGS].to_numpy()[row]})
+    if not answered.all():
+        evaluation, row = evaluation[answered], row[answered]
+    code = evaluation * len(counts.keys) + counts.key[row]
+    spread = pa.table({"code": code, MAPPINGS: counts.mappings[row]})
     counted = spread.group_by("code").aggregate([(MAPPINGS, "sum")]).sort_by("code")
-    number, key = np.divmod(counted["code"].to_numpy(), max(1, len(sample)))
+    number, place = np.divmod(counted["code"].to_numpy(), max(1, len(counts.keys)))
+    # A variable that is not bound is no term.
+    parts = zip(*counts.keys, strict=True) if counts.keys else ([] for _ in key)
+    columns = [pa.array([term or None for term in part], pa.string()) for part in parts]
     return pa.table(
         {
             EVALUATION: number,
             MAPPINGS: counted[f"{MAPPINGS}_sum"],
-            **{column: table[column].take(pa.array(sample[key])) for column in keys},
+            **{name: one.take(pa.array(place)) for name, one in zip(key, columns, strict=True)},
         }
     )
 
 
 def _spread(first: Integers, last: Integers) -> tuple[Integers, Integers, Integers]:
     """Ranges as single numbers: each number, the range it is of, and its distance to the first."""
+    if (first == last).all():
+        return first, np.arange(len(first)), np.zeros(len(first), dtype=np.int64)
     length = last - first + 1
     row = np.repeat(np.arange(len(first)), length)
     ahead = np.arange(len(row)) - np.repeat(np.cumsum(length) - length, length)
     return first[row] + ahead, row, ahead
 
 
-def read_statistics(
-    table: pa.Table, key: Sequence[str], view: LocalView, *, learn: bool = False
-) -> KeyStatistics:
-    """The statistics that Spark collected, with join keys turned into the view's numbers.
+def read_statistics(counts: KeyCounts, view: LocalView, *, learn: bool = False) -> KeyStatistics:
+    """The counts with join keys turned into the view's numbers, evaluation by evaluation.
 
     With `learn` the view gets to know the join keys that it lacks. In an M:N join it always does:
     a refresh may bring rows of a join key that no row had when the batch began.
     """
-    keys, row_key = distinct_keys([table[column_of(name)] for name in key])
     if learn or view.linked:
-        view.learn_joins(keys)
-    number = view.join_numbers(keys)[row_key]
-    first, last, remaining, mappings = (
-        table[name].to_numpy().astype(np.int64) for name in (*RANGE, REMAINING, MAPPINGS)
-    )
-    # In every evaluation of a range L and the evaluation add up to the same.
-    end = first + remaining
-    ordered = np.lexsort((end, number))
-    evaluation, row, _ = _spread(first[ordered], last[ordered])
+        view.learn_joins(counts.keys)
+    number = view.join_numbers(counts.keys)
+    ordered = _by_number(counts.key, number)
+    evaluation, row, _ = _spread(counts.first[ordered], counts.last[ordered])
     by_evaluation = _order(evaluation)
-    evaluation, row = evaluation[by_evaluation], ordered[row[by_evaluation]]
-    join_key, left, counted = number[row], end[row] - evaluation, mappings[row]
-    starts = run_starts(evaluation, join_key, left)
+    if by_evaluation is not None:
+        evaluation, row = evaluation[by_evaluation], row[by_evaluation]
+    row = ordered[row]
+    join_key, left = number[counts.key[row]], counts.end[row] - evaluation
+    counted, starts = counts.mappings[row], run_starts(evaluation, join_key, left)
     if len(starts) < len(row):
         # What was told in several parts is one row.
         counted = np.add.reduceat(counted, starts)
@@ -162,8 +208,22 @@ def read_statistics(
     return KeyStatistics(view, evaluation, join_key, left, counted)
 
 
-def _order(evaluation: Integers) -> Integers:
-    """The order by evaluation of rows that else stay in theirs; few numbers are sorted fast."""
-    if len(evaluation) and np.ptp(evaluation) <= np.iinfo(np.int16).max:
+def _by_number(key: Integers, number: Integers) -> Integers:
+    """The order of rows that are in that of their keys by the numbers of these."""
+    by_number = np.argsort(number, kind="stable")
+    start = np.searchsorted(key, np.arange(len(number) + 1))
+    length = np.diff(start)[by_number]
+    offset = start[:-1][by_number] - (np.cumsum(length) - length)
+    return np.asarray(np.repeat(offset, length) + np.arange(len(key)))
+
+
+def _order(evaluation: Integers) -> Integers | None:
+    """The order by evaluation of rows that else stay in theirs; few numbers are sorted fast.
+
+    None if they are in that order.
+    """
+    if not len(evaluation) or (evaluation == evaluation[0]).all():
+        return None
+    if np.ptp(evaluation) <= np.iinfo(np.int16).max:
         evaluation = (evaluation - evaluation.min()).astype(np.int16)
     return np.argsort(evaluation, kind="stable")

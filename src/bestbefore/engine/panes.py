@@ -6,66 +6,121 @@ left of earlier batches, and not at their elements again.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
-import pyarrow as pa
-import pyarrow.compute as pc
+import numpy as np
 
+from bestbefore.engine.key_statistics import KeyCounts, Statistics
+from bestbefore.maintenance.window_units import run_starts
 from bestbefore.query import QueryPlan
 from bestbefore.query.algebra import BGP, Filter, Pattern
 from bestbefore.query.expressions import exists_patterns
+from bestbefore.rdf.terms import Key
 from bestbefore.spark.buffer import Segment
-from bestbefore.spark.columns import FROM_EVALUATION, REMAINING, TO_EVALUATION
 from bestbefore.spark.window_mappings import telling_service
 from bestbefore.windows import Due
+
+# Rows that no evaluation to come looks at are let go when they are such a share of all.
+_GONE = 8
 
 
 @dataclass
 class Panes:
-    """The key statistics of the buffer's segments, one or several of them together.
+    """What the elements of the buffer's segments count for, all of it together.
 
-    A pane stays as long as one of its segments does: of those that were let go no evaluation to
-    come sees anything, and segments are merged all at once.
+    For each pane, of one or several segments, it is known what the last evaluation is that looks at
+    it: if they leave the buffer before, as those do that are merged, everything is made anew.
     """
 
-    _kept: dict[tuple[str, ...], pa.Table] = field(default_factory=dict)
+    _last: dict[tuple[str, ...], int] = field(default_factory=dict)
+    _services: list["_Kept"] = field(default_factory=list)
 
-    def missing(self, segments: Sequence[Segment]) -> list[str]:
-        """The segments, of those that there are, whose statistics are still to be made."""
+    def missing(self, segments: Sequence[Segment], due: Due) -> list[str]:
+        """The segments, of those that there are, whose counts are still to be made."""
         live = {segment.name for segment in segments}
-        self._kept = {
-            names: kept for names, kept in self._kept.items() if not live.isdisjoint(names)
-        }
-        known = set(chain.from_iterable(self._kept))
+        gone = [names for names in self._last if live.isdisjoint(names)]
+        if any(self._last[names] >= due.first for names in gone):
+            self._last, self._services = {}, []
+        for names in gone:
+            self._last.pop(names, None)
+        known = set(chain.from_iterable(self._last))
         return [segment.name for segment in segments if segment.name not in known]
 
-    def add(self, names: Sequence[str], statistics: pa.Table) -> None:
+    def add(self, names: Sequence[str], statistics: Statistics) -> None:
         """Keep what some segments count for, now and later."""
-        self._kept[tuple(names)] = statistics
+        found = statistics.services
+        self._services = self._services or [_Kept() for _ in found]
+        for kept, counts in zip(self._services, found, strict=True):
+            kept.add(counts)
+        self._last[tuple(names)] = max(int(one.last.max(initial=-1)) for one in found)
 
-    def statistics(self, due: Due) -> pa.Table:
-        """The key statistics of due evaluations; what is told of a key may be in several parts."""
-        first, last = pa.scalar(due.first, pa.int64()), pa.scalar(due.last, pa.int64())
-        self._kept = {
-            names: kept.filter(pc.field(TO_EVALUATION) >= first)
-            for names, kept in self._kept.items()
-        }
-        return pa.concat_tables([_between(kept, first, last) for kept in self._kept.values()])
+    def statistics(self, due: Due) -> Statistics:
+        """What due evaluations find; what is told of a key may be in several parts."""
+        return Statistics([kept.between(due.first, due.last) for kept in self._services])
 
 
-def _between(kept: pa.Table, first: pa.Scalar, last: pa.Scalar) -> pa.Table:
-    """The statistics of some evaluations only; L goes down by one from each to the next."""
-    kept = kept.filter(pc.field(FROM_EVALUATION) <= last)
-    begin = pc.max_element_wise(kept[FROM_EVALUATION], first)
-    gone = pc.subtract(begin, kept[FROM_EVALUATION])
-    columns = {
-        **{name: kept[name] for name in kept.column_names},
-        FROM_EVALUATION: begin,
-        TO_EVALUATION: pc.min_element_wise(kept[TO_EVALUATION], last),
-        REMAINING: pc.subtract(kept[REMAINING], gone),
-    }
-    return pa.table(columns)
+@dataclass
+class _Kept:
+    """The counts of one service, whose keys have a place once they have come."""
+
+    counts: KeyCounts = field(default_factory=lambda: KeyCounts((), *np.empty((5, 0), np.int64)))
+    places: dict[Key, int] = field(default_factory=dict)
+
+    def add(self, counts: KeyCounts) -> None:
+        """Merge other counts in, most of which end after those that are here."""
+        places = [self.places.setdefault(key, len(self.places)) for key in counts.keys]
+        counts = replace(counts, key=np.array(places, dtype=np.int64)[counts.key])
+        counts = counts.take(np.argsort(counts.key, kind="stable"))
+        kept = self.counts
+        behind = np.searchsorted(kept.key, counts.key, side="right")
+        before = np.maximum(behind - 1, 0)
+        late = len(kept) > 0 and bool(
+            ((kept.key[before] == counts.key) & (kept.end[before] > counts.end)).any()
+        )
+        both = _one_after_the_other(kept, counts)
+        if late:
+            order = np.lexsort((both.end, both.key))
+        else:
+            order = np.insert(np.arange(len(kept)), behind, np.arange(len(kept), len(both)))
+        self.counts = both.take(order)
+
+    def between(self, first: int, last: int) -> KeyCounts:
+        """The counts in some evaluations, with the keys that have any; those before are over."""
+        self._let_go(first)
+        counts = self.counts
+        found = counts.take(np.flatnonzero((counts.last >= first) & (counts.first <= last)))
+        starts = run_starts(found.key)
+        keys, length = list(self.places), np.diff(np.append(starts, len(found)))
+        return KeyCounts(
+            [keys[place] for place in found.key[starts].tolist()],
+            np.repeat(np.arange(len(starts)), length),
+            np.maximum(found.first, first),
+            np.minimum(found.last, last),
+            found.end,
+            found.mappings,
+        )
+
+    def _let_go(self, first: int) -> None:
+        """Forget rows that are over, and keys without any, when they are many."""
+        rows = np.flatnonzero(self.counts.last >= first)
+        if (len(self.counts) - len(rows)) * _GONE <= len(self.counts):
+            return
+        counts, keys = self.counts.take(rows), list(self.places)
+        there, key = np.unique(counts.key, return_inverse=True)
+        self.places = {keys[place]: number for number, place in enumerate(there.tolist())}
+        self.counts = replace(counts, key=key.astype(np.int64))
+
+
+def _one_after_the_other(counts: KeyCounts, others: KeyCounts) -> KeyCounts:
+    """Both in one, not in order."""
+    return KeyCounts(
+        (),
+        *(
+            np.concatenate([getattr(counts, name), getattr(others, name)])
+            for name in ("key", "first", "last", "end", "mappings")
+        ),
+    )
 
 
 def has_panes(plan: QueryPlan) -> bool:

@@ -1,7 +1,7 @@
 import numpy as np
 import pyarrow as pa
 
-from bestbefore.engine.key_statistics import read_statistics, told_mappings
+from bestbefore.engine.key_statistics import counts_of, read_statistics, told_mappings
 from bestbefore.maintenance import window_sets
 from bestbefore.view import view_of
 
@@ -17,14 +17,15 @@ def table_of(rows, key=("k",)):
 def statistics(rows, *, key=("k",), learn=False):
     units = [tuple(f"{name}{i}" for name in key) for i in range(4)]
     view = view_of(units, list(key), list(key))
-    return read_statistics(table_of(rows, key), list(key), view, learn=learn)
+    counts = counts_of(table_of(rows, key), [f"?{name}" for name in key])
+    return read_statistics(counts, view, learn=learn)
 
 
 def linked(rows):
     """Join keys a (units x, y), b (unit x twice) and c (unit z) of a view of edges."""
     edges = [("a", "x", "1"), ("a", "y", "1"), ("b", "x", "1"), ("b", "x", "2"), ("c", "z", "1")]
     view = view_of(edges, ["k", "u", "v"], ["u"], join_key=["k"])
-    return view, read_statistics(table_of(rows), ["k"], view)
+    return view, read_statistics(counts_of(table_of(rows), ["?k"]), view)
 
 
 def sets_at(units, window, t_ms):
@@ -57,7 +58,9 @@ RANGES = pa.table(
 
 def test_a_range_of_evaluations_counts_in_each_with_an_l_that_goes_down():
     view = view_of([(f"k{i}",) for i in range(4)], ["k"], ["k"])
-    found = read_statistics(RANGES, ["k"], view)
+    counts = counts_of(RANGES, ["?k"])
+    assert counts.evaluations.tolist() == [7, 8, 9]
+    found = read_statistics(counts, view)
     listed = [found.evaluation, found.join_key, found.remaining, found.mappings]
     assert sorted(zip(*(column.tolist() for column in listed), strict=True)) == [
         (7, 1, 3, 2), (7, 3, 1, 4), (8, 1, 1, 5), (8, 1, 2, 2), (9, 1, 1, 2)
@@ -65,13 +68,22 @@ def test_a_range_of_evaluations_counts_in_each_with_an_l_that_goes_down():
 
 
 def test_statistics_tell_the_mappings_of_the_evaluations_that_are_answered():
-    told = told_mappings(RANGES, [7, 8]).to_pylist()
+    told = told_mappings(counts_of(RANGES, ["?k"]), ["?k"], [7, 8]).to_pylist()
     assert told == [
         {"evaluation": 7, "mappings": 2, "?k": "k1"},
         {"evaluation": 7, "mappings": 4, "?k": "k3"},
         {"evaluation": 8, "mappings": 7, "?k": "k1"},
     ]
-    assert told_mappings(RANGES.slice(0, 0), [7]).num_rows == 0
+    nothing = counts_of(RANGES.slice(0, 0), ["?k"])
+    assert told_mappings(nothing, ["?k"], [7]).num_rows == 0
+    assert nothing.evaluations.tolist() == []
+
+
+def test_a_variable_of_the_join_key_that_is_not_bound_is_told_as_such():
+    rows = [(7, "a1", None, 1, 2), (7, "a1", "b1", 1, 3)]
+    told = told_mappings(counts_of(table_of(rows, ("a", "b")), ["?a", "?b"]), ["?a", "?b"], [7])
+    assert sorted(row["mappings"] for row in told.to_pylist() if row["?b"] is None) == [2]
+    assert sorted(row["mappings"] for row in told.to_pylist() if row["?b"] == "b1") == [3]
 
 
 def test_keys_that_the_view_does_not_know_are_counted():

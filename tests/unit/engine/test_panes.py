@@ -2,22 +2,28 @@
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from bestbefore.engine.key_statistics import Statistics, counts_of
 from bestbefore.engine.panes import Panes, has_panes
 from bestbefore.query import parse_query, plan
 from bestbefore.spark.buffer import Segment
 from bestbefore.windows import Due, Instants, SlidingWindow, Timeline
 
 INSTANTS = Instants((SlidingWindow(width_ms=30, slide_ms=10),))
-COLUMNS = ("service", "from_evaluation", "to_evaluation", "remaining", "mappings", "key0")
+COLUMNS = ("from_evaluation", "to_evaluation", "remaining", "mappings", "key0")
 
 
 def segments(*names):
     return [Segment(name, 0, 1) for name in names]
 
 
-def table(*rows):
-    return pa.table(dict(zip(COLUMNS, map(list, zip(*rows, strict=True)), strict=True)))
+def statistics(*rows):
+    columns = zip(*rows, strict=True) if rows else ([] for _ in COLUMNS)
+    kinds = [pa.int64()] * 4 + [pa.string()]
+    arrays = [pa.array(list(one), kind) for one, kind in zip(columns, kinds, strict=True)]
+    return Statistics([counts_of(pa.table(dict(zip(COLUMNS, arrays, strict=True))), ["key0"])])
 
 
 def due(first, last):
@@ -25,30 +31,71 @@ def due(first, last):
 
 
 def rows(found):
-    return sorted(tuple(row.values()) for row in found.select(COLUMNS).to_pylist())
+    (counts,) = found.services
+    columns = counts.first, counts.last, counts.end - counts.first, counts.mappings
+    listed = zip(*(column.tolist() for column in columns), strict=True)
+    keys = [counts.keys[place][0] for place in counts.key.tolist()]
+    assert set(keys) == {key for (key,) in counts.keys}
+    assert (counts.key[1:] >= counts.key[:-1]).all()
+    return sorted((*row, key) for row, key in zip(listed, keys, strict=True))
 
 
 def test_later_evaluations_see_what_is_left_of_a_pane():
     panes = Panes()
-    assert panes.missing(segments("a")) == ["a"]
-    panes.add(["a"], table((0, 1, 3, 3, 2, "<u1>"), (0, 2, 4, 3, 1, "<u2>")))
-    assert rows(panes.statistics(due(1, 1))) == [(0, 1, 1, 3, 2, "<u1>")]
-    assert panes.missing(segments("a", "b")) == ["b"]
-    panes.add(["b"], table((0, 3, 5, 3, 1, "<u1>")))
-    assert rows(panes.statistics(due(2, 3))) == [
-        (0, 2, 3, 2, 2, "<u1>"),
-        (0, 2, 3, 3, 1, "<u2>"),
-        (0, 3, 3, 3, 1, "<u1>"),
+    assert panes.missing(segments("a"), due(1, 1)) == ["a"]
+    panes.add(["a"], statistics((1, 3, 3, 2, "<u1>"), (2, 4, 3, 1, "<u2>")))
+    assert rows(panes.statistics(due(1, 1))) == [(1, 1, 3, 2, "<u1>")]
+    assert panes.missing(segments("a", "b"), due(2, 3)) == ["b"]
+    panes.add(["b"], statistics((3, 5, 3, 1, "<u1>")))
+    found = panes.statistics(due(2, 3))
+    assert rows(found) == [
+        (2, 3, 2, 2, "<u1>"),
+        (2, 3, 3, 1, "<u2>"),
+        (3, 3, 3, 1, "<u1>"),
     ]
-    assert rows(panes.statistics(due(5, 9))) == [(0, 5, 5, 1, 1, "<u1>")]
+    assert found.non_empty == [2, 3]
+    assert rows(panes.statistics(due(5, 9))) == [(5, 5, 1, 1, "<u1>")]
 
 
 def test_a_pane_stays_until_all_of_its_segments_have_left():
     panes = Panes()
-    panes.add(["a", "b"], table((0, 1, 3, 3, 2, "<u1>")))
-    assert panes.missing(segments("b", "c")) == ["c"]
-    assert panes.missing(segments("c")) == ["c"]
-    assert panes.missing(segments("b")) == ["b"]
+    panes.add(["a", "b"], statistics((1, 3, 3, 2, "<u1>")))
+    assert panes.missing(segments("b", "c"), due(1, 1)) == ["c"]
+    assert panes.missing(segments("c"), due(4, 4)) == ["c"]
+    assert panes.missing(segments("b"), due(4, 4)) == ["b"]
+
+
+def test_segments_that_leave_before_their_time_are_merged_and_everything_is_made_anew():
+    panes = Panes()
+    panes.add(["a"], statistics((1, 3, 3, 2, "<u1>")))
+    panes.add(["b"], statistics((2, 4, 3, 1, "<u2>")))
+    assert panes.missing(segments("b", "merged"), due(3, 3)) == ["b", "merged"]
+    panes.add(["b", "merged"], statistics((1, 3, 3, 2, "<u1>"), (2, 4, 3, 1, "<u2>")))
+    assert rows(panes.statistics(due(3, 3))) == [(3, 3, 1, 2, "<u1>"), (3, 3, 2, 1, "<u2>")]
+
+
+ROW = st.tuples(st.integers(1, 12), st.integers(0, 3), st.integers(1, 3), st.sampled_from("abcde"))
+
+
+@given(st.lists(st.lists(ROW, max_size=6), min_size=1, max_size=10), st.integers(0, 2))
+def test_evaluations_find_what_all_batches_together_would_tell_them(batches, more):
+    """Whatever comes late, however often a key comes and goes."""
+    panes, came = Panes(), []
+    for number, batch in enumerate(batches):
+        due_now = due(number + 1, number + 1 + more)
+        name = f"s{number}"
+        assert panes.missing(segments(*(f"s{n}" for n in range(number + 1))), due_now) == [name]
+        new = [(first, first + length, length + 1, count, key)
+               for first, length, count, key in batch]  # fmt: skip
+        panes.add([name], statistics(*new))
+        came += new
+        expected = [
+            (max(first, due_now.first), min(last, due_now.last), first + left, count, key)
+            for first, last, left, count, key in came
+            if last >= due_now.first and first <= due_now.last
+        ]
+        found = rows(panes.statistics(due_now))
+        assert found == sorted((a, b, end - a, n, key) for a, b, end, n, key in expected)
 
 
 @pytest.mark.parametrize(
