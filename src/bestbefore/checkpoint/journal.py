@@ -1,4 +1,4 @@
-"""The journal: what each evaluation fetched and evicted, noted before it is used."""
+"""The journal: what each evaluation fetched and evicted, noted before an answer uses it."""
 
 import io
 from base64 import b64decode, b64encode

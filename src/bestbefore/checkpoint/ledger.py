@@ -1,4 +1,4 @@
-"""The ledger: refreshes are written down before they are made, and noted before they are used.
+"""The ledger: refreshes are written down before they are made, and noted before they are answered.
 
 Where many evaluations are due at once, one write is for as many of them as are likely to be done in
 a quarter of a second: a file system takes as long for a file as an evaluation does. A crash wastes

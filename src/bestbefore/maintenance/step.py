@@ -57,7 +57,7 @@ class Source(Protocol):
 
 
 class Ledger(Protocol):
-    """Where refreshes are reserved before they are made, and noted before they are used."""
+    """Where refreshes are reserved before they are made, and noted before an answer uses them."""
 
     def spent(self, evaluation: int) -> int:
         """The refreshes that an evaluation has reserved so far."""
