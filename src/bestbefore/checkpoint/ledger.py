@@ -93,7 +93,8 @@ class DurableLedger:
     _unwritten: list[dict[str, Any]] = field(default_factory=list, init=False)
     _earlier: Mapping[int, dict[str, Any]] | None = field(default=None, init=False)
     _reserved_s: float | None = field(default=None, init=False)
-    _done: int = field(default=0, init=False)
+    _noted_s: float = field(default=0.0, init=False)
+    _fetched: int = field(default=0, init=False)
 
     def spent(self, evaluation: int) -> int:
         """The refreshes that an evaluation has reserved so far."""
@@ -137,11 +138,11 @@ class DurableLedger:
         It is durable when the last one is noted for which something is reserved, or if that takes
         longer than expected.
         """
-        self._done += 1
+        self._fetched += len(outcome.elected) > 0
         if len(outcome.elected) or len(outcome.used) or len(outcome.evicted):
             self._unwritten.append(entry_of(outcome, self.view))
         last = outcome.evaluation >= max(self._ahead, default=outcome.evaluation)
-        if last or self._seconds() >= 2 * self.together_s:
+        if last or monotonic_s() - self._noted_s >= 2 * self.together_s:
             self._write_journal()
 
     def _spent(self, evaluation: int) -> Spending:
@@ -155,7 +156,8 @@ class DurableLedger:
         if not taken.within(ahead):
             self._write_journal()
             together = [evaluation, *self._following(evaluation)]
-            self._reserved_s, self._done = monotonic_s(), 0
+            self._reserved_s = self._noted_s = monotonic_s()
+            self._fetched = 0
             self._reserve_ahead(dict.fromkeys(together, taken))
             ahead = self._ahead[evaluation]
         self._ahead[evaluation] = ahead.less(taken)
@@ -168,17 +170,14 @@ class DurableLedger:
 
     def _following(self, evaluation: int) -> Sequence[int]:
         """The evaluations after one that are likely to be done soon, as fast as those before it."""
-        if not self._done:
+        if self._reserved_s is None:
             return ()
-        likely = int(self.together_s * self._done / max(self._seconds(), 1e-6))
+        took_s = max(monotonic_s() - self._reserved_s, 1e-6)
+        likely = int(self.together_s * self._fetched / took_s)
         first = bisect_right(self.coming, evaluation)
         return self.coming[first : first + max(0, likely - 1)]
-
-    def _seconds(self) -> float:
-        """How long ago something was last reserved."""
-        return 0.0 if self._reserved_s is None else monotonic_s() - self._reserved_s
 
     def _write_journal(self) -> None:
         if self._unwritten:
             self.journal.write(self.batch, self._unwritten)
-            self._unwritten = []
+            self._unwritten, self._noted_s = [], monotonic_s()

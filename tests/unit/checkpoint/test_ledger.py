@@ -141,18 +141,52 @@ def test_what_was_fetched_is_written_though_the_last_evaluations_fetch_nothing()
     assert list(found.journal.entries(0)) == [1, 2]
 
 
+class Watch:
+    """A clock that tests move on."""
+
+    def __init__(self, monkeypatch):
+        self.now_s = 100.0
+        monkeypatch.setattr("bestbefore.checkpoint.ledger.monotonic_s", lambda: self.now_s)
+
+    def run(self, found, evaluation, *, seconds, units=2):
+        """An evaluation that takes so long to reserve, fetch and note so many units."""
+        share = found.reserve(evaluation, units, limit=5)
+        self.now_s += seconds
+        found.record(noted(evaluation, share=share))
+
+
 def test_a_service_that_has_become_slow_is_noted_at_once(monkeypatch):
-    now = iter(range(100))
-    monkeypatch.setattr("bestbefore.checkpoint.ledger.monotonic_s", lambda: next(now) / 100)
-    found = ledger_of_many(Memory(), range(1, 50), together_s=0.25)
+    watch, found = Watch(monkeypatch), ledger_of_many(Memory(), range(1, 50), together_s=0.25)
     for evaluation in (1, 2, 3):
-        found.reserve(evaluation, 2, limit=5)
-        found.record(noted(evaluation))
+        watch.run(found, evaluation, seconds=0.01)
     assert list(found.journal.entries(0)) == [1]
-    monkeypatch.setattr("bestbefore.checkpoint.ledger.monotonic_s", lambda: 10.0)
-    found.reserve(4, 2, limit=5)
-    found.record(noted(4))
-    assert list(found.journal.entries(0)) == [1, 2, 3, 4]
+    for evaluation in (4, 5):
+        watch.run(found, evaluation, seconds=10.0)
+        assert list(found.journal.entries(0)) == list(range(1, evaluation + 1))
+
+
+def test_one_that_has_become_somewhat_slower_is_noted_every_now_and_then(monkeypatch):
+    watch, found = Watch(monkeypatch), ledger_of_many(Memory(), range(1, 50), together_s=0.25)
+    watch.run(found, 1, seconds=0.005)
+    for evaluation in range(2, 50):
+        watch.run(found, evaluation, seconds=0.05)
+    assert len(found.journal.entries(0)) == 49
+    assert len(found.journal.names(0)) < 10
+
+
+def test_no_more_is_reserved_ahead_than_soon_is_done_by_those_who_fetch(monkeypatch):
+    """Evaluations that do nothing, as those that a crash left nothing, take next to no time."""
+    storage = Memory()
+    watch, found = Watch(monkeypatch), ledger_of_many(storage, range(1, 500), together_s=0.25)
+    for evaluation in range(1, 100):
+        watch.run(found, evaluation, seconds=0.0001, units=0)
+    watch.run(found, 100, seconds=0.01)
+    assert Reservations(storage).of(101).units == 0
+    for evaluation in range(101, 200):
+        watch.run(found, evaluation, seconds=0.0001, units=0)
+    watch.run(found, 200, seconds=0.01)
+    reserved = [n for n in range(201, 500) if Reservations(storage).of(n).units]
+    assert reserved == list(range(201, 212))
 
 
 def test_requests_of_all_attempts_count_for_the_limit_of_an_evaluation():
