@@ -2,7 +2,8 @@
 
 import pytest
 
-from bestbefore.spark.session import tune
+from bestbefore.errors import WorkError
+from bestbefore.spark.session import CHECKPOINT_FILES, fast_checkpoint, tune
 
 
 @pytest.mark.parametrize(
@@ -11,3 +12,30 @@ from bestbefore.spark.session import tune
 def test_as_many_tasks_share_rows_as_have_enough_to_do(spark, rows, tasks):
     session = tune(spark.newSession(), rows=rows)
     assert session.range(10).repartition("id").rdd.getNumPartitions() == tasks
+
+
+def test_spark_asks_for_no_links_around_the_files_of_a_checkpoint_on_disk(spark, tmp_path):
+    session = spark.newSession()
+    with fast_checkpoint(session, str(tmp_path)):
+        chosen = session.conf.get(CHECKPOINT_FILES)
+        assert spark._jvm.java.lang.Class.forName(chosen).getName() == chosen
+    assert session.conf.get(CHECKPOINT_FILES, None) is None
+    # Elsewhere a rename may be more than that of a disk.
+    with fast_checkpoint(session, "hdfs://host/checkpoint"):
+        assert session.conf.get(CHECKPOINT_FILES, None) is None
+
+
+def test_how_checkpoints_are_written_can_be_chosen(spark, tmp_path):
+    session = spark.newSession()
+    session.conf.set(CHECKPOINT_FILES, "org.example.Own")
+    with fast_checkpoint(session, str(tmp_path)):
+        assert session.conf.get(CHECKPOINT_FILES) == "org.example.Own"
+    assert session.conf.get(CHECKPOINT_FILES) == "org.example.Own"
+
+
+def test_a_query_is_started_with_it(bench, service, monkeypatch):
+    monkeypatch.setattr("bestbefore.spark.session._WITHOUT_LINKS", "org.example.Missing")
+    bench.mention((1_000, 1), (3_000, 1))
+    with pytest.raises(WorkError, match=r"org\.example\.Missing"):
+        bench.run(bench.job(), service)
+    assert bench.spark.conf.get(CHECKPOINT_FILES, None) is None

@@ -39,7 +39,7 @@ from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.spark.inbox import Inbox
 from bestbefore.spark.jobs import Planner
-from bestbefore.spark.session import is_local, session_like
+from bestbefore.spark.session import fast_checkpoint, is_local, session_like
 from bestbefore.spark.static_graphs import StaticTables, read_graphs
 from bestbefore.storage import LocalStorage, Storage, StorageFolder
 from bestbefore.time import Clock, parse_duration_ms, wall_clock_ms
@@ -335,9 +335,11 @@ class Engine:
         writer = rows.writeStream.foreachBatch(batches)
         writer = writer.option("checkpointLocation", f"{job.checkpoint}/spark")
         if not job.is_live:
-            return writer.trigger(availableNow=True).start()
+            with fast_checkpoint(rows.sparkSession, job.checkpoint):
+                return writer.trigger(availableNow=True).start()
         trigger_ms = parse_duration_ms(job.trigger)
-        query = writer.trigger(processingTime=f"{trigger_ms} milliseconds").start()
+        with fast_checkpoint(rows.sparkSession, job.checkpoint):
+            query = writer.trigger(processingTime=f"{trigger_ms} milliseconds").start()
         if job.heartbeat_ms is not None:
             # What came since Spark last looked is not known yet.
             pause_ms = max(job.heartbeat_ms, trigger_ms)

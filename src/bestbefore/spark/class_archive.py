@@ -63,6 +63,8 @@ def make_class_archive() -> None:
 
 def _run(session: SparkSession, folder: Path) -> None:
     """A streaming query from text to Parquet and Arrow, as every job is one."""
+    from bestbefore.spark.session import fast_checkpoint  # noqa: PLC0415 - it uses the archive
+
     source = folder / "source"
     source.mkdir()
     (source / "lines.jsonl").write_text(_LINES, encoding="utf-8")
@@ -76,7 +78,9 @@ def _run(session: SparkSession, folder: Path) -> None:
 
     rows = session.readStream.schema("ts long, data string").json(str(source))
     query = rows.writeStream.foreachBatch(take).trigger(availableNow=True)
-    query.option("checkpointLocation", str(folder / "checkpoint")).start().awaitTermination()
+    checkpoint = str(folder / "checkpoint")
+    with fast_checkpoint(session, checkpoint):
+        query.option("checkpointLocation", checkpoint).start().awaitTermination()
 
 
 if __name__ == "__main__":
