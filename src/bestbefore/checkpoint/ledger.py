@@ -78,8 +78,8 @@ class DurableLedger:
 
     An evaluation that is repeated after a crash finds what its first attempt reserved, whether or
     not those requests were sent: a crash may waste budget, it never adds any. Evaluations that are
-    `coming` in the same batch, in their order, are reserved for ahead of time, each as much as the
-    one before them took.
+    `coming` in the same batch, in their order, are reserved for ahead of time, each as much as any
+    took since the last time.
     """
 
     reservations: Reservations
@@ -95,6 +95,7 @@ class DurableLedger:
     _reserved_s: float | None = field(default=None, init=False)
     _noted_s: float = field(default=0.0, init=False)
     _fetched: int = field(default=0, init=False)
+    _most: Spending = field(default_factory=Spending, init=False)
 
     def spent(self, evaluation: int) -> int:
         """The refreshes that an evaluation has reserved so far."""
@@ -152,13 +153,13 @@ class DurableLedger:
 
     def _take(self, evaluation: int, taken: Spending) -> None:
         """Take from what was reserved ahead; if that is too little, reserve it, and ahead again."""
-        ahead = self._ahead.get(evaluation, Spending())
+        ahead, self._most = self._ahead.get(evaluation, Spending()), taken.at_least(self._most)
         if not taken.within(ahead):
             self._write_journal()
-            together = [evaluation, *self._following(evaluation)]
+            following = dict.fromkeys(self._following(evaluation), self._most)
             self._reserved_s = self._noted_s = monotonic_s()
-            self._fetched = 0
-            self._reserve_ahead(dict.fromkeys(together, taken))
+            self._fetched, self._most = 0, taken
+            self._reserve_ahead({evaluation: taken, **following})
             ahead = self._ahead[evaluation]
         self._ahead[evaluation] = ahead.less(taken)
 

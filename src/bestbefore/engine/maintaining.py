@@ -86,7 +86,11 @@ def maintain_all(queries: Sequence[QueryNeeds]) -> None:
         for t_ms, evaluation in query.times()
     ]
     due.sort()
+    sharing = {id(view) for query in queries if query.budget is not None for view in query.views}
     for view in _views_of(queries):
+        if id(view) in sharing:
+            # Services that share a budget spend what others leave: each is noted before the next.
+            continue
         # At one time a view is maintained once, whoever needs it.
         times = {t_ms: evaluation for t_ms, number, evaluation in reversed(due)
                  if any(view is own for own in queries[number].views)}  # fmt: skip

@@ -255,8 +255,14 @@ class ViewBatch:
     outcomes: list[Outcome] = field(default_factory=list)
 
     def expect(self, evaluations: Sequence[int]) -> None:
-        """Tell the ledger which evaluations the view is going to be maintained for, in order."""
-        first = self.state.steps
+        """Tell the ledger which evaluations the view is going to be maintained for, in order.
+
+        Where one may spend what others leave, each is noted before the next: else one that is
+        repeated after a crash could spend again what a later one had spent already.
+        """
+        job, first = self.served.job, self.state.steps
+        if job.policy.saves or self.state.started < job.start:
+            return
         self.ledger.coming = (
             range(first, first + len(evaluations)) if self.served.shared else evaluations
         )
@@ -279,12 +285,14 @@ class ViewBatch:
             situation = replace(situation, evaluation=self.state.steps)
         if budget is not None:
             situation = replace(situation, budget=min(situation.budget, budget))
+        if (ahead := served.asked_ahead(evaluation, source)) is not None:
+            situation = replace(situation, ahead=ahead)
         needs = [asking.needs(evaluation) for asking, evaluation in askings]
         outcome = maintain(
             served.job.policy,
             served.view,
             lambda: together([each() for each in needs]),
-            replace(situation, ahead=served.asked_ahead(evaluation, source)),
+            situation,
             source=source,
             ledger=self.ledger,
         )

@@ -131,6 +131,18 @@ def test_who_needs_more_than_was_reserved_ahead_gets_it_and_what_was_noted_is_wr
     assert [found.spent(n) for n in (3, 4, 5)] == [2, 4, 0]
 
 
+def test_as_much_is_reserved_ahead_as_any_took_of_late():
+    """Evaluations take four or five in turns: none but the first has to wait for the disk."""
+    storage, many = Memory(), range(1, 41)
+    found = ledger_of_many(storage, many, together_s=3600.0)
+    for evaluation in many:
+        units = 4 + evaluation % 2
+        assert found.reserve(evaluation, units, limit=5) == units
+        found.record(noted(evaluation))
+    assert found.reservations.written == 2
+    assert Reservations(storage).of(40).units == 5
+
+
 def test_what_was_fetched_is_written_though_the_last_evaluations_fetch_nothing():
     found = ledger_of_many(Memory(), range(1, 5), together_s=3600.0)
     for evaluation in (1, 2):

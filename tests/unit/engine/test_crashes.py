@@ -158,6 +158,33 @@ def test_a_crash_among_evaluations_reserved_together_wastes_budget_and_adds_none
         assert run.outcomes[-1]["sets"].mappings == whole.outcomes[-1]["sets"].mappings
 
 
+@pytest.mark.parametrize(
+    ("policy", "options", "most"),
+    [
+        # At a crash other evaluations have not sent anything yet on what one of them left over.
+        ("FBA(SBM-BGP)", {"change_interval": "7s"}, 2 * 12),
+        ("EFG", {"change_interval": "learned", "fill": "on-demand", "start": 7}, 2 * 11 + 7),
+        ("price(EFG)", {"change_interval": "learned"}, 2 * 11),
+    ],
+)
+@pytest.mark.parametrize("seed", range(6))
+def test_what_one_evaluation_leaves_to_others_is_spent_once_whatever_crashes(
+    rig, policy, options, most, seed
+):
+    rows = [(user(n), integer(n)) for n in range(12)]
+    events = random_events(seed, users=16)
+    asked = len(rig(policy, rows=rows, **options).run(events, batches=BATCHES).service.asked)
+    for at in range(1, asked + 1):
+        run = rig(policy, rows=rows, folder=f"crash{at}", **options)
+        run.together_s, service = 3600.0, run.service
+        run.service = DyingService(service, at)
+        with pytest.raises(Crash):
+            run.run(events, batches=BATCHES)
+        run.service = service
+        run.run(events, batches=BATCHES)
+        assert sum(map(len, service.asked)) <= most
+
+
 def snapshots(rig):
     """The batch of the snapshot that the state refers to, after each batch."""
     batches, found = [[number] for number in range(1, 12)], []
