@@ -27,8 +27,9 @@ _FIRST_INTERVAL, _FIRST_UNITS = 4.0, 2.0
 _STATED_CHANGES = 8.0
 # The lowest rate is so many times lower than the next: what never changes has to be told apart.
 _NEXT_TO_NEVER = 30.0
-# A fit looks at all units, so that it is due after one refresh per so many of them.
-_FITTED_EVERY = 4_096
+# A fit looks at all units, and changes little when little was learned: it is due after one refresh
+# per so many units, and per so many of those that were refreshed before.
+_FITTED_EVERY, _LEARNED_EVERY = 4_096, 128
 _FITS, _SAMPLE = 3, 1_024
 # From one rate of the grid to the next, how much more common it is among units needed e times as
 # often is a number (as a logarithm) that is expected to be about so large, either way. Where rates
@@ -86,8 +87,8 @@ class ChangeRates:
         self.prior: Numbers = self._first + _LEAST
         self.lean = 0.0
         self.need: Weights = np.zeros(units, dtype=np.float32)
-        # Refreshes since the prior was fitted: with many units that is not done every time.
-        self.unfitted = 0
+        # Refreshes since the prior was fitted, and the units that had been refreshed by then.
+        self.unfitted, self.fitted = 0, 0
         self._tilted = _Tilted(self.prior, self.lean)
         self.regular = RegularChanges(units, 1.0 / self.rate, self._first)
 
@@ -127,13 +128,14 @@ class ChangeRates:
         scale += np.log(whole * most)[:, 0]
         self.regular.observe(units, aged, changed, at_random=scale, since_ms=since_ms)
         self.unfitted += len(units)
-        if self.unfitted * _FITTED_EVERY >= len(self.likelihood):
+        due = max(len(self.likelihood) / _FITTED_EVERY, self.fitted / _LEARNED_EVERY)
+        if self.unfitted >= due:
             self._fit()
 
     def _fit(self) -> None:
         """Let the prior be what the units that were refreshed are like, or a sample of them."""
-        self.unfitted = 0
         seen = np.flatnonzero(self.likelihood[:, 0] != self.likelihood[:, -1])
+        self.unfitted, self.fitted = 0, len(seen)
         seen = seen[:: -(-len(seen) // _SAMPLE)]
         likelihood, level = self.likelihood[seen].astype(np.float64), _levels(self.need[seen])
         need, units = NEEDS[level], np.bincount(level, minlength=len(NEEDS))
@@ -290,6 +292,7 @@ class ChangeRates:
         """All that is known of the units together, to be kept."""
         return {
             "unfitted": self.unfitted,
+            "fitted": self.fitted,
             "rates": self.prior.tolist(),
             "lean": self.lean,
             "periods": self.regular.prior.tolist(),
@@ -299,7 +302,8 @@ class ChangeRates:
 
     def restore_population(self, kept: Mapping[str, Any]) -> None:
         """Know of the units together again what was kept."""
-        self.unfitted, self.prior = kept["unfitted"], np.array(kept["rates"])
+        self.unfitted, self.fitted = kept["unfitted"], kept.get("fitted", 0)
+        self.prior = np.array(kept["rates"])
         self.lean = kept["lean"]
         self.regular.prior = np.array(kept["periods"])
         self.regular.share, self.regular.found = kept["share"], kept["found"]

@@ -179,3 +179,35 @@ def test_what_is_known_of_units_does_not_depend_on_their_order():
     mixed = np.array([5, 9, 7])
     one_by_one = [int(rates.interval_ms(np.array([unit]))[0]) for unit in mixed]
     assert rates.interval_ms(mixed).tolist() == one_by_one
+
+
+def refreshed(units):
+    """What was learned when each of some units was refreshed once, in turns of ten."""
+    rates = ChangeRates(units, width_ms=4_000, slide_ms=1_000)
+    rng = np.random.default_rng(3)
+    for some in np.split(np.arange(units), units // 10):
+        changed = rng.random(len(some)) < 0.3
+        rates.observe(some, np.zeros(len(some)), rng.integers(1, 60_000, len(some)), changed)
+    return rates
+
+
+def test_the_more_is_known_the_more_has_to_be_learned_before_the_prior_is_another():
+    """Of 1,280 units that were refreshed, ten more refreshes tell something of all."""
+    rates = refreshed(1_280)
+    before, left = rates.prior, 10 - rates.unfitted
+    assert 0 < left <= 10
+    for unit in range(left):
+        assert rates.prior is before
+        rates.observe(np.array([unit]), ALIKE, np.array([3_000]), np.array([True]))
+    assert rates.prior.tolist() != before.tolist()
+
+
+def test_what_is_restored_is_fitted_when_it_would_have_been():
+    rates = refreshed(1_280)
+    again = ChangeRates(1_280, width_ms=4_000, slide_ms=1_000)
+    again.restore(np.arange(1_280), rates.learned(np.arange(1_280)))
+    again.restore_population(rates.population)
+    for unit in range(40):
+        for each in (rates, again):
+            each.observe(np.array([unit]), ALIKE, np.array([3_000]), np.array([unit % 2 == 0]))
+        assert again.prior.tolist() == rates.prior.tolist()
