@@ -24,6 +24,9 @@ from bestbefore.spark.window_mappings import FINGERPRINTS, REPORTED, SERVICE, ke
 from bestbefore.view import LocalView
 from bestbefore.view.links import distinct_keys
 
+# Numbers up to so many times as many as there are of them are added up in a table of all.
+_DENSE = 4
+
 
 @dataclass(frozen=True)
 class KeyCounts:
@@ -93,10 +96,11 @@ class KeyStatistics:
 
     def units_of(self, evaluation: int) -> WindowUnits:
         """The units that an evaluation needs, whether the view holds them or knows their keys."""
-        low, known, _ = self._bounds(evaluation)
-        columns, links = self.entries(evaluation), self.view.links()
+        low, known, high = self._bounds(evaluation)
+        columns, links = self._between(known, high), self.view.links()
         units = units_of_keys(*columns) if links is None else units_of_links(links, *columns)
-        return replace(units, unknown=int(self.mappings[low:known].sum()))
+        unknown = int(self.mappings[low:known].sum())
+        return replace(units, unknown=unknown) if unknown else units
 
     def join_keys(self, evaluation: int) -> Integers:
         """The join keys of an evaluation that the view knows, each once, ascending."""
@@ -107,13 +111,16 @@ class KeyStatistics:
     def entries(self, evaluation: int) -> tuple[Integers, Integers, Integers]:
         """The known join keys of an evaluation, ascending, with L and how many mappings have it."""
         _, known, high = self._bounds(evaluation)
-        return self.join_key[known:high], self.remaining[known:high], self.mappings[known:high]
+        return self._between(known, high)
+
+    def _between(self, low: int, high: int) -> tuple[Integers, Integers, Integers]:
+        return self.join_key[low:high], self.remaining[low:high], self.mappings[low:high]
 
     def _bounds(self, evaluation: int) -> tuple[int, int, int]:
         """Where the rows of an evaluation begin, those of known join keys begin, and both end."""
-        low, high = np.searchsorted(self.evaluation, [evaluation, evaluation + 1])
-        known = low + np.searchsorted(self.join_key[low:high], 0)
-        return int(low), int(known), int(high)
+        low = int(self.evaluation.searchsorted(evaluation))
+        high = int(self.evaluation.searchsorted(evaluation, side="right"))
+        return low, low + int(self.join_key[low:high].searchsorted(0)), high
 
 
 @dataclass(frozen=True)
@@ -154,34 +161,46 @@ def without_fingerprints(table: pa.Table) -> tuple[pa.Table, pa.ChunkedArray]:
 
 def told_mappings(counts: KeyCounts, key: Sequence[str], evaluations: Sequence[int]) -> pa.Table:
     """The mappings that counts tell, by evaluation and join key, whose columns are called so."""
-    evaluation, row, _ = _spread(counts.first, counts.last)
-    answered = np.isin(evaluation, np.asarray(evaluations, dtype=np.int64))
-    if not answered.all():
-        evaluation, row = evaluation[answered], row[answered]
-    code = evaluation * len(counts.keys) + counts.key[row]
-    spread = pa.table({"code": code, MAPPINGS: counts.mappings[row]})
-    counted = spread.group_by("code").aggregate([(MAPPINGS, "sum")]).sort_by("code")
-    number, place = np.divmod(counted["code"].to_numpy(), max(1, len(counts.keys)))
+    evaluation, row = _spread(counts.first, counts.last)
+    wanted = np.asarray(evaluations, dtype=np.int64)
+    if not np.isin(counts.evaluations, wanted).all():
+        answered = np.flatnonzero(np.isin(evaluation, wanted))
+        evaluation, row = evaluation[answered], np.arange(len(counts))[row][answered]
+    first = int(evaluation.min(initial=0))
+    code = (evaluation - first) * len(counts.keys)
+    code += counts.key[row]
+    code, mappings = _summed(code, counts.mappings[row])
+    number, place = np.divmod(code, max(1, len(counts.keys)))
     # A variable that is not bound is no term.
     parts = zip(*counts.keys, strict=True) if counts.keys else ([] for _ in key)
     columns = [pa.array([term or None for term in part], pa.string()) for part in parts]
     return pa.table(
         {
-            EVALUATION: number,
-            MAPPINGS: counted[f"{MAPPINGS}_sum"],
+            EVALUATION: number + first,
+            MAPPINGS: mappings,
             **{name: one.take(pa.array(place)) for name, one in zip(key, columns, strict=True)},
         }
     )
 
 
-def _spread(first: Integers, last: Integers) -> tuple[Integers, Integers, Integers]:
-    """Ranges as single numbers: each number, the range it is of, and its distance to the first."""
+def _summed(code: Integers, counts: Integers) -> tuple[Integers, Integers]:
+    """The codes that there are, ascending, and for each the sum of its counts."""
+    if len(code) and code.max() < _DENSE * len(code):
+        number, place = np.arange(int(code.max()) + 1), code
+    else:
+        number, place = np.unique(code, return_inverse=True)
+    sums = np.bincount(place, counts, len(number)).astype(np.int64)
+    there = np.flatnonzero(sums)
+    return number[there], sums[there]
+
+
+def _spread(first: Integers, last: Integers) -> tuple[Integers, Integers | slice]:
+    """Ranges as single numbers: each number, and the range it is of."""
     if (first == last).all():
-        return first, np.arange(len(first)), np.zeros(len(first), dtype=np.int64)
+        return first, slice(None)
     length = last - first + 1
     row = np.repeat(np.arange(len(first)), length)
-    ahead = np.arange(len(row)) - np.repeat(np.cumsum(length) - length, length)
-    return first[row] + ahead, row, ahead
+    return first[row] + np.arange(len(row)) - np.repeat(np.cumsum(length) - length, length), row
 
 
 def read_statistics(counts: KeyCounts, view: LocalView, *, learn: bool = False) -> KeyStatistics:
@@ -194,11 +213,11 @@ def read_statistics(counts: KeyCounts, view: LocalView, *, learn: bool = False) 
         view.learn_joins(counts.keys)
     number = view.join_numbers(counts.keys)
     ordered = _by_number(counts.key, number)
-    evaluation, row, _ = _spread(counts.first[ordered], counts.last[ordered])
+    evaluation, spread = _spread(counts.first[ordered], counts.last[ordered])
+    row = ordered[spread]
     by_evaluation = _order(evaluation)
     if by_evaluation is not None:
         evaluation, row = evaluation[by_evaluation], row[by_evaluation]
-    row = ordered[row]
     join_key, left = number[counts.key[row]], counts.end[row] - evaluation
     counted, starts = counts.mappings[row], run_starts(evaluation, join_key, left)
     if len(starts) < len(row):

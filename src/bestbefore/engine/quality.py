@@ -74,7 +74,7 @@ class Quality:
 
     def to_json(self) -> str:
         """One line of JSON."""
-        return json.dumps({**asdict(self), "window": list(self.window)})
+        return json.dumps({**vars(self), "alerts": [asdict(alert) for alert in self.alerts]})
 
 
 @dataclass(frozen=True)

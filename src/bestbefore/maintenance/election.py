@@ -113,7 +113,9 @@ def elect(
         everything = step.everything()
         return Election(everything, everything, everything[:0])
     lift = step.lift()
-    if lift is not None and lift.enough and len(lift.units) <= situation.budget + situation.start:
+    if lift is None:
+        return _elect(step)
+    if lift.enough and len(lift.units) <= situation.budget + situation.start:
         return replace(step.with_room(window.unit, lift.units), lift=lift)
     return replace(_elect(step), lift=lift)
 
@@ -135,7 +137,8 @@ def _elect(step: "_Step") -> Election:
     if len(missing):
         candidates = np.concatenate([missing, candidates])
         elected = np.concatenate([first, elected])
-    return replace(step.with_room(candidates, elected), price=price)
+    election = step.with_room(candidates, elected)
+    return election if price is None else replace(election, price=price)
 
 
 def describe(

@@ -144,8 +144,15 @@ def maintain(
     if situation.keep_ms is not None:
         view.units.used_ms[window.unit] = outcome.t_ms
     view.units.forget_needed(window.unit[~view.units.held[window.unit]])
-    outcome = replace(outcome, changed=changed, waiting=waiting, window=window)
-    return _told(view, _accounted(policy, outcome, situation, ledger), situation.written_ms)
+    return replace(
+        _accounted(policy, outcome, situation, ledger),
+        changed=changed,
+        waiting=waiting,
+        window=window,
+        # The sets A to G, and the estimate for the moment the answer is written.
+        sets=_sets(view, outcome, window),
+        fresh=view.units.fresh_probability(window.unit, situation.written_ms),
+    )
 
 
 def apply_outcome(view: View, outcome: Outcome) -> int:
@@ -376,12 +383,6 @@ def seen_by(view: View, outcome: Outcome, window: WindowUnits, *, asked: bool) -
         bound_by=None,
         left={},
     )
-
-
-def _told(view: View, outcome: Outcome, written_ms: int) -> Outcome:
-    """The outcome with the sets A to G, and the estimate for the moment the answer is written."""
-    fresh = view.units.fresh_probability(outcome.window.unit, written_ms)
-    return replace(outcome, sets=_sets(view, outcome, outcome.window), fresh=fresh)
 
 
 def _sets(view: View, outcome: Outcome, window: WindowUnits) -> WindowSets:
