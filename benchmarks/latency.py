@@ -2,7 +2,8 @@
 
 That floor is a `foreachBatch` over files of the same size that writes the rows as Parquet and
 collects one grouped table; it runs before and after ours. A window of n slides holds n batches: the
-first file fills it, and closes it. Every batch after that has exactly one window due.
+first file fills it, and closes it. Every batch after that has exactly one window due. Between two
+batches Spark looks for files and writes its own checkpoint; that of the floor is as Spark has it.
 """
 
 import shutil
@@ -10,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -40,25 +42,40 @@ SMALL_BATCHES = {
 
 
 @dataclass(frozen=True)
+class Record:
+    """When a batch was done, what it took, and how much of that was waiting for the service."""
+
+    done_s: float
+    seconds: float
+    service_s: float = 0.0
+
+
+def between_batches(records: list[Record]) -> float:
+    """The median of the seconds from one batch to the next."""
+    pairs = pairwise(records)
+    return float(np.median([later.done_s - later.seconds - one.done_s for one, later in pairs]))
+
+
+@dataclass(frozen=True)
 class Figures:
     """What the batches of a run took: with so many triples each, and so many slides a window."""
 
     triples: int
     slides: int
-    records: list[Quality]
-    floor: list[float]
+    records: list[Record]
+    floor: list[Record]
 
     def cells(self) -> list[str]:
         """The row of the table."""
         head = [f"{self.triples:,}", f"{self.slides:,}", str(len(self.records))]
-        floor = float(np.median(self.floor))
+        floor = float(np.median([each.seconds for each in self.floor]))
         if not self.records:
-            return [*head, f"{floor:.3f}", "–", "–", "–", "–"]
-        seconds = [each.batch_s for each in self.records]
-        median, late = np.percentile(seconds, (50, 95))
+            return [*head, f"{floor:.3f}", *"–––––"]
+        median, late = np.percentile([each.seconds for each in self.records], (50, 95))
         waiting = np.median([each.service_s for each in self.records])
         shown = [f"{each:.3f}" for each in (floor, median, late)]
-        return [*head, *shown, f"{median / floor:.1f}", f"{waiting:.3f}"]
+        between = f"{between_batches(self.floor):.3f} / {between_batches(self.records):.3f}"
+        return [*head, *shown, f"{median / floor:.1f}", f"{waiting:.3f}", between]
 
 
 def main() -> None:
@@ -78,7 +95,8 @@ def show(figures: list[Figures]) -> None:
     """Print the figures beside the floor's."""
     table = Table(title="a micro-batch with one window due, in seconds")
     for column in ("triples", "slides of the window", "batches", "floor", "median", "p95",
-                   "median : floor", "waiting for the service"):  # fmt: skip
+                   "median : floor", "waiting for the service",
+                   "between batches: floor / ours"):  # fmt: skip
         table.add_column(column, justify="right")
     for each in figures:
         table.add_row(*each.cells())
@@ -102,7 +120,7 @@ def measure(spark: SparkSession, folder: Path, endpoint: str, triples: int) -> l
 
 def run(
     spark: SparkSession, folder: Path, endpoint: str, *, triples: int, slides: int, batches: int
-) -> list[Quality]:
+) -> list[Record]:
     """The records of the batches once the run is warm, one for each batch."""
     stream, home = folder / "stream", folder / "run"
     # Half a slide more, so that the first batch closes the first window, and tells when it is done.
@@ -113,14 +131,24 @@ def run(
         write_mentions(stream, number + 1, from_ms=from_ms, span_ms=SLIDE_MS, triples=triples)
     job = influencers(stream, home, endpoint, window=f"RANGE {slides}s STEP 1s")
     records: list[Quality] = []
-    with Engine(spark).start(job, on_quality=records.append) as running:
+    done_s: list[float] = []
+
+    def note(record: Quality) -> None:
+        done_s.append(time.perf_counter())
+        records.append(record)
+
+    with Engine(spark).start(job, on_quality=note) as running:
         wait(running, MOST_FILLING_S, done=lambda: bool(records))
         wait(running, MOST_S if records else 0)
     shutil.rmtree(stream)
     shutil.rmtree(home)
-    after = [each for each in records if each.batch > 0]
-    if any(each.batch_evaluations != 1 for each in after):
+    if any(each.batch_evaluations != 1 for each in records if each.batch > 0):
         raise SystemExit("a batch had not exactly one window due")
+    after = [
+        Record(at_s, each.batch_s, each.service_s)
+        for at_s, each in zip(done_s, records, strict=True)
+        if each.batch > 0
+    ]
     return after[min(WARM, len(after) // 3) :]
 
 
@@ -133,19 +161,20 @@ def wait(
         pass
 
 
-def run_floor(spark: SparkSession, folder: Path, triples: int) -> list[float]:
-    """The seconds that plain Spark takes for each batch once it is warm."""
+def run_floor(spark: SparkSession, folder: Path, triples: int) -> list[Record]:
+    """What plain Spark takes for each batch once it is warm."""
     stream, home = folder / "stream", folder / "floor"
     for number in range(WARM + BATCHES // 2):
         from_ms = number * SLIDE_MS
         write_mentions(stream, number, from_ms=from_ms, span_ms=SLIDE_MS, triples=triples)
-    seconds: list[float] = []
+    records: list[Record] = []
 
     def process(batch: DataFrame, number: int) -> None:
         started = time.perf_counter()
         batch.write.mode("overwrite").parquet(f"{home}/{number}")
         batch.groupBy("s").count().toArrow()
-        seconds.append(time.perf_counter() - started)
+        done_s = time.perf_counter()
+        records.append(Record(done_s, done_s - started))
 
     session = spark.newSession()
     for key, value in SMALL_BATCHES.items():
@@ -155,7 +184,7 @@ def run_floor(spark: SparkSession, folder: Path, triples: int) -> list[float]:
     writer.option("checkpointLocation", f"{home}/checkpoint").start().awaitTermination()
     shutil.rmtree(stream)
     shutil.rmtree(home)
-    return seconds[WARM:]
+    return records[WARM:]
 
 
 if __name__ == "__main__":
