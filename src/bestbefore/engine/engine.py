@@ -334,13 +334,14 @@ class Engine:
         """Let Spark read the streams."""
         writer = rows.writeStream.foreachBatch(batches)
         writer = writer.option("checkpointLocation", f"{job.checkpoint}/spark")
-        if not job.is_live:
-            with fast_checkpoint(rows.sparkSession, job.checkpoint):
-                return writer.trigger(availableNow=True).start()
-        trigger_ms = parse_duration_ms(job.trigger)
+        trigger_ms = parse_duration_ms(job.trigger) if job.is_live else 0
+        if job.is_live:
+            writer = writer.trigger(processingTime=f"{trigger_ms} milliseconds")
+        else:
+            writer = writer.trigger(availableNow=True)
         with fast_checkpoint(rows.sparkSession, job.checkpoint):
-            query = writer.trigger(processingTime=f"{trigger_ms} milliseconds").start()
-        if job.heartbeat_ms is not None:
+            query = writer.start()
+        if job.is_live and job.heartbeat_ms is not None:
             # What came since Spark last looked is not known yet.
             pause_ms = max(job.heartbeat_ms, trigger_ms)
             batches.opened.callback(start_heartbeat(query, batches.beat, pause_ms))

@@ -166,7 +166,7 @@ def told_mappings(counts: KeyCounts, key: Sequence[str], evaluations: Sequence[i
     if not np.isin(counts.evaluations, wanted).all():
         answered = np.flatnonzero(np.isin(evaluation, wanted))
         evaluation, row = evaluation[answered], np.arange(len(counts))[row][answered]
-    first = int(evaluation.min(initial=0))
+    first = int(evaluation.min()) if len(evaluation) else 0
     code = (evaluation - first) * len(counts.keys)
     code += counts.key[row]
     code, mappings = _summed(code, counts.mappings[row])

@@ -139,6 +139,19 @@ class DyingService:
         return getattr(self.service, name)
 
 
+def run_twice(run, events, at):
+    """A run that ends while it asks for the n-th time, and the one that goes on with it.
+
+    Evaluations are reserved for together, if they may be, however long they take.
+    """
+    run.together_s, service = 3600.0, run.service
+    run.service = DyingService(service, at)
+    with pytest.raises(Crash):
+        run.run(events, batches=BATCHES)
+    run.service = service
+    run.run(events, batches=BATCHES)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_a_crash_among_evaluations_reserved_together_wastes_budget_and_adds_none(rig, case):
     policy, view = CASES[case]
@@ -147,13 +160,8 @@ def test_a_crash_among_evaluations_reserved_together_wastes_budget_and_adds_none
     whole = rig(policy, rows=rows, budget=2, **view).run(events, batches=BATCHES)
     for at in range(1, len(whole.service.asked) + 1):
         run = rig(policy, rows=rows, budget=2, folder=f"crash{at}", **view)
-        run.together_s, service = 3600.0, run.service
-        run.service = DyingService(service, at)
-        with pytest.raises(Crash):
-            run.run(events, batches=BATCHES)
-        run.service = service
-        run.run(events, batches=BATCHES)
-        assert sum(map(len, service.asked)) <= 2 * (11 + run.job.policy.saves)
+        run_twice(run, events, at)
+        assert sum(map(len, run.service.asked)) <= 2 * (11 + run.job.policy.saves)
         assert len(run.held()) <= view.get("capacity", 99)
         assert run.outcomes[-1]["sets"].mappings == whole.outcomes[-1]["sets"].mappings
 
@@ -176,13 +184,8 @@ def test_what_one_evaluation_leaves_to_others_is_spent_once_whatever_crashes(
     asked = len(rig(policy, rows=rows, **options).run(events, batches=BATCHES).service.asked)
     for at in range(1, asked + 1):
         run = rig(policy, rows=rows, folder=f"crash{at}", **options)
-        run.together_s, service = 3600.0, run.service
-        run.service = DyingService(service, at)
-        with pytest.raises(Crash):
-            run.run(events, batches=BATCHES)
-        run.service = service
-        run.run(events, batches=BATCHES)
-        assert sum(map(len, service.asked)) <= most
+        run_twice(run, events, at)
+        assert sum(map(len, run.service.asked)) <= most
 
 
 def snapshots(rig):

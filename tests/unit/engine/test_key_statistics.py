@@ -1,5 +1,9 @@
+from collections import Counter
+
 import numpy as np
 import pyarrow as pa
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bestbefore.engine.key_statistics import counts_of, read_statistics, told_mappings
 from bestbefore.maintenance import window_sets
@@ -77,6 +81,22 @@ def test_statistics_tell_the_mappings_of_the_evaluations_that_are_answered():
     nothing = counts_of(RANGES.slice(0, 0), ["?k"])
     assert told_mappings(nothing, ["?k"], [7]).num_rows == 0
     assert nothing.evaluations.tolist() == []
+
+
+@given(
+    st.sampled_from([0, 10**9]),
+    st.sampled_from([3, 10**6]),
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4), st.integers(1, 3)), min_size=1),
+)
+def test_mappings_are_told_however_late_and_far_apart_their_evaluations_are(late, apart, found):
+    rows = [(late + apart * number, f"k{key}", 1, count) for number, key, count in found]
+    evaluations, counts = sorted({row[0] for row in rows})[:-1], Counter()
+    for number, key, _, count in rows:
+        if number in evaluations:
+            counts[number, key] += count
+    told = told_mappings(counts_of(table_of(rows), ["?k"]), ["?k"], evaluations).to_pylist()
+    assert {(one["evaluation"], one["?k"]): one["mappings"] for one in told} == counts
+    assert [one["evaluation"] for one in told] == sorted(one["evaluation"] for one in told)
 
 
 def test_a_variable_of_the_join_key_that_is_not_bound_is_told_as_such():
