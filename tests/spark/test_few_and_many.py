@@ -171,6 +171,48 @@ def test_what_earlier_batches_brought_is_looked_at_once(spark, service, tmp_path
     assert looked_at[-2:] == [28, 4]
 
 
+def test_what_was_looked_at_is_not_looked_at_again_when_it_is_merged(
+    spark, service, tmp_path, monkeypatch
+):
+    """Merged by the driver and by Spark, the large segment of the first batch with no others."""
+    monkeypatch.setattr(buffer, "_MOST_SEGMENTS", 4)
+    monkeypatch.setattr(buffer, "_MERGED_AT_LEAST", 2)
+    found, merged, looked_at = {}, {}, []
+    merge, reduced = buffer.Buffer.merge, answering.Answering._reduced
+
+    def noted(self, spark, new, due):
+        looked_at.append(new.elements)
+        return reduced(self, spark, new, due)
+
+    for kind in ("planned", "many"):
+        limit_few(monkeypatch, FEW[kind])
+        names = merged.setdefault(kind, [])
+
+        def listed(self, spark, parts, name, *, names=names, **others):
+            names.append(parts)
+            return merge(self, spark, parts, name, **others)
+
+        monkeypatch.setattr(buffer.Buffer, "merge", listed)
+        monkeypatch.setattr(answering.Answering, "_reduced", noted)
+        bench = Bench(spark, tmp_path / kind)
+        bench.mention(*((100 * number, number % 8) for number in range(1, 40)))
+        for second in range(5, 14):
+            bench.mention((second * 1_000, second % 8))
+        text = query("SELECT DISTINCT ?user ?followers", width="PT20S", slide="PT1S")
+        bench.run(bench.job(text), service)
+        found[kind] = bench.answers()
+    assert found["planned"] == found["many"]
+    assert len(found["many"]) == 12
+    assert looked_at == 2 * [39, *[1] * 9]
+    assert merged["planned"] == merged["many"]
+    # Each takes over the one before, and the two batches since; that of the first has more.
+    assert [[name.lstrip("batch-0") for name in parts] for parts in merged["many"]] == [
+        ["1", "2", "3"],
+        ["4-merged", "4", "5"],
+        ["6-merged", "6", "7"],
+    ]
+
+
 @pytest.mark.parametrize("window", ["[RANGE PT4S STEP PT2S]", "[ELEMENTS 6 STEP 4]"])
 def test_windows_without_elements_and_windows_of_elements(
     spark, service, tmp_path, monkeypatch, window

@@ -4,7 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from bestbefore.checkpoint.state import QUERIES, Commits, State, batch_name, query_folder
+from bestbefore.checkpoint.state import (
+    QUERIES,
+    Commits,
+    State,
+    batch_name,
+    merged_name,
+    query_folder,
+)
 from bestbefore.storage import Storage
 
 SPARK = "spark"
@@ -133,8 +140,9 @@ class History:
         Commits(self._storage).commit(state)
         needed = {*self.latest.files, *state.files}
         # A batch may have written elements that no window to come needs.
-        brought = segment_folder(batch_name(state.batch))
-        old = (*self._before.files, *(f"{folder}{brought}" for folder in state.parts()))
+        brought = map(segment_folder, (batch_name(state.batch), merged_name(state.batch)))
+        written = (f"{folder}{name}" for name in brought for folder in state.parts())
+        old = (*self._before.files, *written)
         gone = [name for name in old if name not in needed and not _is_sparks(name)]
         for name in gone:
             self._storage.delete(name)

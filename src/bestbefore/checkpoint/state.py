@@ -285,5 +285,10 @@ def batch_name(batch: int) -> str:
     return f"batch-{batch:012d}"
 
 
+def merged_name(batch: int) -> str:
+    """What the segment is called that a batch merged others into."""
+    return f"{batch_name(batch)}-merged"
+
+
 def _name(batch: int) -> str:
     return f"commits/{batch_name(batch)}.json"

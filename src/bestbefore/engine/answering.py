@@ -102,6 +102,11 @@ class Answering:
         """Whether an answer is compared with the one before it."""
         return operator_of(self.job.query) is not OutputOperator.RSTREAM
 
+    def note_merged(self, names: Sequence[str], name: str) -> None:
+        """Know of a segment what is known of those that it took the place of."""
+        self.panes.note_merged(names, name)
+        self.repeats.note_merged(names, name)
+
     def prepare(
         self,
         spark: SparkSession,

@@ -30,11 +30,27 @@ class Panes:
     """What the elements of the buffer's segments count for, all of it together.
 
     For each pane, of one or several segments, it is known what the last evaluation is that looks at
-    it: if they leave the buffer before, as those do that are merged, everything is made anew.
+    it: if they leave the buffer before, and none is known to have taken their place, everything is
+    made anew.
     """
 
     _last: dict[tuple[str, ...], int] = field(default_factory=dict)
     _services: list["_Kept"] = field(default_factory=list)
+
+    @property
+    def names(self) -> set[str]:
+        """The segments whose counts are here."""
+        return set(chain.from_iterable(self._last))
+
+    def note_merged(self, names: Sequence[str], name: str) -> None:
+        """Let a segment have taken the place of others, if the counts of all of them are here."""
+        if not self.names.issuperset(names):
+            return
+        last = dict[tuple[str, ...], int]()
+        for old, evaluation in self._last.items():
+            now = tuple(dict.fromkeys(name if one in names else one for one in old))
+            last[now] = max(evaluation, last.get(now, evaluation))
+        self._last = last
 
     def missing(self, segments: Sequence[Segment], due: Due) -> list[str]:
         """The segments, of those that there are, whose counts are still to be made."""
@@ -44,7 +60,7 @@ class Panes:
             self._last, self._services = {}, []
         for names in gone:
             self._last.pop(names, None)
-        known = set(chain.from_iterable(self._last))
+        known = self.names
         return [segment.name for segment in segments if segment.name not in known]
 
     def add(self, names: Sequence[str], statistics: Statistics) -> None:

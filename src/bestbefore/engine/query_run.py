@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from bestbefore.checkpoint.state import State, batch_name
+from bestbefore.checkpoint.state import State, batch_name, merged_name
 from bestbefore.engine.alerts import AlertListener
 from bestbefore.engine.answering import Answering, Prepared
 from bestbefore.engine.quality import Quality
@@ -25,7 +25,7 @@ from bestbefore.engine.served_view import ServedView, ViewBatch
 from bestbefore.job import Job
 from bestbefore.job.job import CHANGED
 from bestbefore.rdf.terms import IRI, encode
-from bestbefore.spark.buffer import Buffer, Elements, Intake, Limits
+from bestbefore.spark.buffer import Buffer, Elements, Intake, Limits, worth_merging
 from bestbefore.spark.columns import STREAM
 from bestbefore.spark.session import FEW_ROWS, settings_of
 from bestbefore.storage import Storage
@@ -86,11 +86,22 @@ class QueryRun:
         self._set_up(batch.sparkSession, "intake", expected)
         if several:
             batch = batch.filter(F.col(STREAM).isin(*(one.iri for one in self.job.sources)))
-        batch, before = self._without_changes(batch, number), self._buffer(self.state)
+        batch = self._without_changes(batch, number)
+        before = self._merged(batch.sparkSession, self._buffer(self.state), number)
         buffer, intake = before.add(batch, batch_name(number), self._limits(), expected=expected)
         self._hear(intake)
         state = replace(self.state, source_batch=source_batch)
         return Staged(with_intake(self.job, state, number, buffer.segments, intake), buffer)
+
+    def _merged(self, spark: SparkSession, buffer: Buffer, number: int) -> Buffer:
+        """The buffer with fewer segments, where they have become many."""
+        names = worth_merging(buffer.segments, known=self.answering.panes.names)
+        if not names:
+            return buffer
+        name, opening_ms = merged_name(number), opening(self.job, self.state)
+        merged = buffer.merge(spark, names, name, opening_ms=opening_ms)
+        self.answering.note_merged(names, name)
+        return merged
 
     def _without_changes(self, batch: DataFrame, number: int) -> DataFrame:
         """The batch without what names changed units, of which the views are told."""
@@ -113,7 +124,6 @@ class QueryRun:
             horizon_ms=self.clock() + self.job.clock_skew_ms,
             streams=tuple(stream.iri for stream in streams),
             needed=self.state.needed,
-            opening_ms=opening(self.job, self.state),
             arrival=tuple(stream.iri for stream in streams if stream.time == "arrival"),
         )
 

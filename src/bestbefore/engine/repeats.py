@@ -55,6 +55,16 @@ class Repeats:
             self._repeating |= set(names)
         return once
 
+    def note_merged(self, names: Sequence[str], name: str) -> None:
+        """Know of a segment what is known of those that it took the place of."""
+        if not self._known.keys() >= set(names):
+            return
+        parts = {id(part): part for part in (self._known[one] for one in names)}
+        # Parts are in order: a stable sort has little to do.
+        self._known[name] = np.sort(np.concatenate(list(parts.values())), kind="stable")
+        if not self._repeating.isdisjoint(names):
+            self._repeating.add(name)
+
 
 def _overlap(one: Fingerprints, other: Fingerprints) -> bool:
     """Whether two sorted arrays have a number in common."""

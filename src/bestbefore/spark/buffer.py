@@ -6,9 +6,10 @@ read by Spark.
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import takewhile
 
 import numpy as np
 import pyarrow as pa
@@ -34,7 +35,9 @@ from bestbefore.spark.sql import quote
 from bestbefore.storage import Storage
 
 # Spark lists more than 32 paths with a job of its own.
-_MOST_SEGMENTS = 24
+_MOST_SEGMENTS, _MERGED_AT_LEAST = 24, 8
+# A segment is merged with those after it when it has at most so many times as many elements.
+_TIMES_AS_LARGE = 4
 # Looking for values that come again takes time where nearly all differ.
 _WITHOUT_DICTIONARY = {
     f"parquet.enable.dictionary#{name}": "false" for name in (TIME, "o", *UNSEEN)
@@ -88,16 +91,15 @@ class Limits:
 
     Elements that are not `needed` are counted but not written; without a word on it, all are.
     Elements before the watermark are late: counted and left out. Elements after the horizon are
-    put into quarantine: one wrong clock must not close every window before its time. Elements
-    that came before `opening_ms` are needed by no window to come. Elements of streams in time of
-    `arrival` are never late: where the clock was set back, they have the time of the watermark.
+    put into quarantine: one wrong clock must not close every window before its time. Elements of
+    streams in time of `arrival` are never late: where the clock was set back, they have the time of
+    the watermark.
     """
 
     watermark_ms: int | None
     horizon_ms: int
     streams: tuple[str, ...] = ()
     needed: NeededElements | None = None
-    opening_ms: int | None = None
     arrival: tuple[str, ...] = ()
 
     def judged(self, batch: DataFrame) -> DataFrame:
@@ -142,12 +144,10 @@ class Buffer:
     ) -> tuple["Buffer", Intake]:
         """Write a batch as a segment; a repeated batch overwrites its own segment.
 
-        What cannot be read goes into quarantine. When segments become many, the new one takes over
-        the elements of the old ones. `expected` is how many rows are likely to come.
+        What cannot be read goes into quarantine. `expected` is how many rows are likely to come.
         """
         judged = limits.judged(batch)
-        # What a large buffer holds is merged by Spark.
-        if expected < FEW_ROWS and (self.elements < FEW_ROWS or not self._is_full):
+        if expected < FEW_ROWS:
             rows = judged.limit(FEW_ROWS).toArrow()
             if rows.num_rows < FEW_ROWS:
                 return self._add_few(rows, name, limits)
@@ -158,18 +158,19 @@ class Buffer:
         verdict = rows[_VERDICT].to_numpy()
         intake = _intake_of(rows, verdict, limits.streams)
         elements = rows.filter(pa.array(verdict == NEEDED)).select(ELEMENT_FIELDS)
-        elements = elements.cast(_NO_ELEMENTS.schema)
-        if merge := self._is_full:
-            elements = pa.concat_tables([self._live(limits.opening_ms), elements])
+        self._write_few(elements.cast(_NO_ELEMENTS.schema), name)
+        self._quarantine(rows.filter(pa.array(verdict >= AHEAD)), name)
+        return self._with(name, intake), intake
+
+    def _write_few(self, elements: pa.Table, name: str) -> None:
+        """Write a segment of elements that are here, and keep them at hand."""
         self.storage.delete(_folder(name))
         content = io.BytesIO()
         pq.write_table(elements, content)
         self.storage.write(f"{_folder(name)}/elements.parquet", content.getvalue())
-        self._quarantine(rows.filter(pa.array(verdict >= AHEAD)), name)
         if self.elements >= FEW_ROWS:
             self.at_hand.clear()
         self.at_hand[name] = Elements(elements)
-        return self._with(name, intake, elements.num_rows, merged=merge), intake
 
     def _quarantine(self, rows: pa.Table, name: str) -> None:
         if not rows.num_rows:
@@ -184,35 +185,49 @@ class Buffer:
         """Let Spark write a segment, in one job, and what is in quarantine in another."""
         observation = Observation()
         counted = judged.observe(observation, *_counts(limits.streams))
-        written = _kept(counted)
-        merge = self._is_full
-        if merge:
-            old = self.read(judged.sparkSession).filter(f"{TIME} > {limits.opening_ms or 0}")
-            written = written.unionByName(old, allowMissingColumns=True)
-        writer = written.write.mode("overwrite").options(**_WITHOUT_DICTIONARY)
-        writer.parquet(f"{self.storage.root}/{_folder(name)}")
+        self._write_many(_kept(counted), name)
         intake = _intake_observed(observation.get, limits.streams)
         if intake.quarantined:
             self._quarantine_many(judged.sparkSession, name)
-        elements = intake.needed + (self.elements if merge else 0)
-        return self._with(name, intake, elements, merged=merge), intake
+        return self._with(name, intake), intake
+
+    def _write_many(self, rows: DataFrame, name: str) -> None:
+        writer = rows.write.mode("overwrite").options(**_WITHOUT_DICTIONARY)
+        writer.parquet(f"{self.storage.root}/{_folder(name)}")
 
     def _quarantine_many(self, spark: SparkSession, name: str) -> None:
         rows = spark.read.schema(INTAKE).parquet(f"{self.storage.root}/{_folder(name)}")
         bad = rows.filter("reason IS NOT NULL").select(*_QUARANTINED)
         bad.write.mode("overwrite").json(f"{self.storage.root}/quarantine/{name}")
 
-    def _with(self, name: str, intake: Intake, elements: int, *, merged: bool) -> "Buffer":
-        """The buffer with one more segment, which may have taken over all others."""
-        latest = [segment.latest_ms for segment in self.segments] if merged else []
-        segment = Segment(
-            name, max([intake.latest_ms or 0, *latest]), elements, brought=intake.elements
-        )
-        return replace(self, segments=(*(() if merged else self.segments), segment))
+    def _with(self, name: str, intake: Intake) -> "Buffer":
+        """The buffer with one more segment."""
+        segment = Segment(name, intake.latest_ms or 0, intake.needed, brought=intake.elements)
+        return replace(self, segments=(*self.segments, segment))
 
-    @property
-    def _is_full(self) -> bool:
-        return len(self.segments) >= _MOST_SEGMENTS
+    def merge(
+        self, spark: SparkSession, names: Sequence[str], name: str, *, opening_ms: int | None
+    ) -> "Buffer":
+        """Let a new segment take the place of some that came one after the other.
+
+        It has those of their elements that came after a time.
+        """
+        parts = self.only(names)
+        if parts.elements < FEW_ROWS:
+            live = parts._live(opening_ms)
+            elements = live.num_rows
+            self._write_few(live, name)
+        else:
+            observation = Observation()
+            after_ms = _LONG_AGO if opening_ms is None else opening_ms
+            live = parts.read(spark).filter(f"{TIME} > {after_ms}")
+            self._write_many(live.observe(observation, F.count("*").alias("elements")), name)
+            elements = observation.get["elements"]
+        latest_ms = max(segment.latest_ms for segment in parts.segments)
+        merged = Segment(name, latest_ms, elements, brought=parts.segments[-1].brought)
+        place = self.segments.index(parts.segments[0])
+        after = self.segments[place + len(parts.segments) :]
+        return replace(self, segments=(*self.segments[:place], merged, *after))
 
     @property
     def elements(self) -> int:
@@ -269,6 +284,27 @@ class Buffer:
         """The buffer less the segments that no window from `opening_ms` on can need."""
         kept = tuple(segment for segment in self.segments if segment.latest_ms > opening_ms)
         return replace(self, segments=kept)
+
+
+def worth_merging(segments: Sequence[Segment], known: Collection[str] = ()) -> list[str]:
+    """The segments, of so many that some should be merged, that are one from now on; or none.
+
+    They came one after the other. A large one is merged with smaller ones only when these are many:
+    so no element is written often, and of what is no longer needed little stays. Those that are
+    `known`, who came first, are not merged with others.
+    """
+    if len(segments) < _MOST_SEGMENTS:
+        return []
+    first = sum(1 for _ in takewhile(lambda one: one.name in known, segments))
+    pool = max(segments[:first], segments[first:], key=len)
+    chosen, elements = list[str](), 0
+    for segment in reversed(pool):
+        large = segment.elements > _TIMES_AS_LARGE * elements
+        if large and len(chosen) >= _MERGED_AT_LEAST:
+            break
+        chosen.insert(0, segment.name)
+        elements += segment.elements
+    return chosen
 
 
 def _folder(name: str) -> str:

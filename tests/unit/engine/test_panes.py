@@ -65,7 +65,28 @@ def test_a_pane_stays_until_all_of_its_segments_have_left():
     assert panes.missing(segments("b"), due(4, 4)) == ["b"]
 
 
-def test_segments_that_leave_before_their_time_are_merged_and_everything_is_made_anew():
+def test_a_segment_that_takes_the_place_of_known_ones_is_known():
+    panes = Panes()
+    panes.add(["a", "b"], statistics((1, 3, 3, 2, "<u1>")))
+    panes.add(["c"], statistics((2, 4, 3, 1, "<u2>")))
+    panes.note_merged(["b", "c"], "m")
+    assert panes.names == {"a", "m"}
+    assert panes.missing(segments("a", "m", "d"), due(3, 3)) == ["d"]
+    assert rows(panes.statistics(due(3, 3))) == [(3, 3, 1, 2, "<u1>"), (3, 3, 2, 1, "<u2>")]
+    # Evaluation 4 looks at it, since it does at one of those.
+    assert panes.missing(segments("d"), due(4, 4)) == ["d"]
+    assert panes.statistics(due(4, 4)).services == []
+
+
+def test_a_segment_that_takes_the_place_of_some_that_are_not_known_is_not():
+    panes = Panes()
+    panes.add(["a"], statistics((1, 3, 3, 2, "<u1>")))
+    panes.note_merged(["a", "b"], "m")
+    assert panes.missing(segments("m"), due(3, 3)) == ["m"]
+    assert panes.statistics(due(3, 3)).services == []
+
+
+def test_segments_that_leave_before_their_time_let_everything_be_made_anew():
     panes = Panes()
     panes.add(["a"], statistics((1, 3, 3, 2, "<u1>")))
     panes.add(["b"], statistics((2, 4, 3, 1, "<u2>")))

@@ -63,3 +63,22 @@ def test_too_many_elements_are_not_looked_at():
     repeats = Repeats(most_elements=5)
     assert repeats.unknown(segments("a", "b")) == ["a", "b"]
     assert repeats.unknown(segments("a", "b", "c")) is None
+
+
+def test_of_a_segment_what_is_known_of_those_whose_place_it_took():
+    repeats = Repeats()
+    repeats.learn(["a", "b"], numbers(5, 1))
+    repeats.learn(["c"], numbers(3))
+    repeats.note_merged(["b", "c"], "m")
+    assert repeats.unknown(segments("m", "d")) == ["d"]
+    assert not repeats.learn(["d"], numbers(3, 7))
+    repeats.note_merged(["m", "d"], "n")
+    assert repeats.unknown(segments("n", "e")) is None
+
+
+def test_nothing_of_a_segment_that_took_the_place_of_an_unknown_one():
+    repeats = Repeats()
+    repeats.learn(["a"], numbers(5))
+    repeats.note_merged(["a", "b"], "m")
+    assert repeats.unknown(segments("m")) == ["m"]
+    assert repeats.learn(["m"], numbers(5, 6))
