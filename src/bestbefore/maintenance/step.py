@@ -214,8 +214,11 @@ def _note_moves(
     units: Units, answered: Integers, before: Scores, came_ms: int, hints: Numbers
 ) -> None:
     """Note how far the values that a FILTER compares have moved since they were last fetched."""
+    after = units.value[answered]
+    if not (after != before).any():
+        return
     with np.errstate(over="ignore", invalid="ignore"):
-        moved = units.value[answered] - before
+        moved = after - before
     aged = units.refreshed_ms[answered] != CHANGED
     there = np.flatnonzero(np.isfinite(moved) & (moved != 0) & aged)
     if not len(there):

@@ -127,7 +127,8 @@ class Units:
         more /= NEED_STEP
         np.rint(more, out=more)
         more *= NEED_STEP
-        np.clip(more, NEEDS[0], NEEDS[-1], out=more)
+        np.maximum(more, NEEDS[0], out=more)
+        np.minimum(more, NEEDS[-1], out=more)
         more[~self.held[units]] = 0.0
         return more
 

@@ -15,7 +15,7 @@ import numpy as np
 from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.candidates import CandidateSet, Moment, in_window
 from bestbefore.maintenance.rankers.gain_by_key import elect_keys
-from bestbefore.maintenance.rankers.membership import Integral, Membership, Steps
+from bestbefore.maintenance.rankers.membership import Integrals, Membership, Steps
 from bestbefore.maintenance.rankers.ranker import elect_highest, rankers
 from bestbefore.maintenance.rankers.window_based import fresh_for
 from bestbefore.maintenance.selection import Bounds, highest_scores, in_blocks
@@ -170,7 +170,7 @@ class _Gains:
         if some.threshold is not None:
             member = self._member(some, some.change_rate)
             wrong = self._if_held(some, member.wrong(expected.age), 1.0)
-            return _gain_of_membership(expected, wrong, member.integral), wrong
+            return _gain_of_membership(expected, wrong, member.integrals), wrong
         gain, wrong = _gain_of_rows(some, self.moment, expected)
         if some.periodic.any():
             exact = _gain_of_periodic(some, self.moment, expected)
@@ -320,14 +320,14 @@ def _gain_of_periodic(candidates: CandidateSet, moment: Moment, expected: Outloo
     return np.where(candidates.expired(moment) | ~candidates.held, gain, 0.0)
 
 
-def _gain_of_membership(expected: Outlook, wrong: Scores, integral: Integral) -> Scores:
+def _gain_of_membership(expected: Outlook, wrong: Scores, integrals: Integrals) -> Scores:
     """The gain where a row is wrong if its value is on the other side of a threshold by now.
 
     The integral of d is what its sum over evaluations comes to.
     """
     lasting = np.minimum(expected.lasting, expected.age)
     present = np.maximum(lasting - 0.5, 0.0)
-    now = lasting * wrong - integral(np.zeros_like(present), present)
-    after = integral(present, np.maximum(expected.age - 0.5, present))
+    until_then, after = integrals(present, np.maximum(expected.age - 0.5, present))
+    now = lasting * wrong - until_then
     then = (expected.age - lasting) * wrong - after
     return expected.rows * now + expected.later * then

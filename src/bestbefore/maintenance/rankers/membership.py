@@ -29,8 +29,8 @@ _NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(6)
 _UPPER = 3
 _AT_ONCE = 16_384
 
-Integral = Callable[[Scores, Scores], Scores]
-"""What gives the integral from some ages to others."""
+Integrals = Callable[[Scores, Scores], tuple[Scores, Scores]]
+"""What gives the integrals up to some ages, and from these to others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,20 +147,23 @@ class Membership:
         crossed = student_tail(away, self.freedom)
         return crossed if self.shown is None else np.where(self.shown, 1.0, crossed)
 
-    def integral(self, low: Scores, high: Scores) -> Scores:
-        """∫ d(a) da, d(a) being the probability of being wrong at the age a."""
-        half, total = (high - low) / 2, np.zeros(len(low))
+    def integrals(self, until: Scores, end: Scores) -> tuple[Scores, Scores]:
+        """∫ d(a) da up to some ages and from these on, d(a) being how probably it is wrong then."""
+        low = np.stack([np.zeros_like(until), until])
+        half = (np.stack([until, end]) - low) / 2
+        total = np.zeros_like(low)
         # As many nodes at a time as stay in the processor's cache.
-        some = max(1, _AT_ONCE // max(1, len(low)))
+        some = max(1, _AT_ONCE // max(1, low.size))
         for first in range(0, len(_NODES), some):
-            nodes = 1 + _NODES[first : first + some, None]
+            nodes = 1 + _NODES[first : first + some, None, None]
             wrong = self.wrong(low + half * nodes)
             for weight, at_node in zip(_NODE_WEIGHTS[first : first + some], wrong, strict=True):
                 total += weight * at_node
-        return np.asarray(total * half)
+        first_part, rest = total * half
+        return first_part, rest
 
-    def wrong_at_least(self, age: Scores) -> tuple[Scores, Integral]:
-        """The probability of being wrong at an age, and what no integral up to it is below.
+    def wrong_at_least(self, age: Scores) -> tuple[Scores, Integrals]:
+        """The probability of being wrong at an age, and what no integrals up to it are below.
 
         The more steps the more have crossed, but for a drift away that takes some back in the end:
         from one age to another there are never fewer than at both. And of changes alone, which are
@@ -169,16 +172,15 @@ class Membership:
         changed, crossed = self._parts(age)
         rate, fewest = np.maximum(self.rate, _LEAST), np.minimum(crossed, self.crossed(1.0))
 
-        def integral(low: Scores, high: Scores) -> Scores:
-            half = (high - low) / 2
-            changes = 2 * half + np.exp(-rate * low) * np.expm1(-rate * 2 * half) / rate
-            if not low.any():
-                return np.asarray(fewest * changes)
-            by_then, more = self._parts(low + half * (1 + _NODES[_UPPER]))
+        def integrals(until: Scores, end: Scores) -> tuple[Scores, Scores]:
+            half = (end - until) / 2
+            changes = 2 * half + np.exp(-rate * until) * np.expm1(-rate * 2 * half) / rate
+            by_then, more = self._parts(until + half * (1 + _NODES[_UPPER]))
             more = np.maximum(np.minimum(more, crossed) - fewest, 0.0)
-            return np.asarray(fewest * changes + half * by_then * more)
+            first = fewest * (until + np.expm1(-rate * until) / rate)
+            return first, fewest * changes + half * by_then * more
 
-        return changed * crossed, integral
+        return changed * crossed, integrals
 
 
 def _quantile(values: Scores, share: float) -> float:
@@ -197,8 +199,9 @@ def student_tail(z: Scores, freedom: Scores) -> Scores:
     [0.5, 0.05]
     """
     scale = (8.0 * freedom + 1.0) / (8.0 * freedom + 3.0)
-    with np.errstate(over="ignore"):
-        squared = scale * scale * freedom * np.log1p(z * z / freedom)
+    # Farther than that is nothing, and its square would be no number.
+    far = np.minimum(np.abs(z), LONGEST_STEP)
+    squared = scale * scale * freedom * np.log1p(far * far / freedom)
     tail = _normal_tail(squared)
     return np.asarray(np.where(z < 0, 1.0 - tail, tail))
 

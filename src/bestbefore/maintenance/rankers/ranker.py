@@ -102,7 +102,9 @@ def elect_highest(scores: Scores, *, budget: int, rng: np.random.Generator) -> I
         above = np.flatnonzero(scores > bar)
         level = np.flatnonzero(scores == bar) if bar > NEVER else above[:0]
         wanted = min(budget - len(above), len(level))
-        chosen = np.concatenate([above, level[rng.choice(len(level), wanted, replace=False)]])
+        if len(level) > 1:
+            level = level[rng.choice(len(level), wanted, replace=False)]
+        chosen = np.concatenate([above, level])
     else:
         chosen = np.flatnonzero(scores > NEVER)
     chosen = chosen[rng.permutation(len(chosen))]
