@@ -73,7 +73,8 @@ def sink_of(settings: SinkSettings, spark: SparkSession) -> Sink:
     """The sink that a job names; a format that Spark does not have is refused."""
     if settings.format == _STDOUT:
         return StandardOutput()
-    _check_format(settings.format, spark)
+    if settings.format not in _FILE_FORMATS:
+        _check_format(settings.format, spark)
     if settings.mode == "append":
         return _append(settings)
     storage = storage_at(spark, settings.path or "")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from bestbefore.spark.sql import aliased, name, quoted
+from bestbefore.spark.sql import aliased, name, quote, quoted
 from bestbefore.storage import Storage
 
 # What Spark computes once per plan, or keeps: the rows of an earlier run would come back.
@@ -33,15 +33,15 @@ class Inbox:
         if view not in self._filled:
             self.put(view, [])
         part = ", ".join(f"{name(column)}: ARRAY<{kind}>" for column, kind in columns.items())
-        schema = f"base BIGINT, parts ARRAY<STRUCT<{part}>>"
-        file = spark.read.format("binaryFile").load(f"{self.storage.root}/{_file(view)}")
-        read = file.selectExpr(f"from_json(CAST(content AS STRING), '{schema}') AS it")
+        schema = quote(f"base BIGINT, parts ARRAY<STRUCT<{part}>>")
+        file = f"binaryFile.{name(f'{self.storage.root}/{_file(view)}')}"
+        read = f"SELECT from_json(CAST(content AS STRING), {schema}) AS it FROM {file}"
         # In two steps: Spark would copy all of `it` into every row that comes out of it.
-        lists = {one: f"flatten(it.parts.{name(one)})" for one in columns}
-        whole = read.selectExpr("it.base AS base", *aliased(lists))
-        rows = whole.selectExpr("base", f"inline(arrays_zip({', '.join(quoted(columns))}))")
+        lists = ", ".join(aliased({one: f"flatten(it.parts.{name(one)})" for one in columns}))
+        whole = f"SELECT it.base AS base, {lists} FROM ({read})"
+        rows = f"SELECT base, inline(arrays_zip({', '.join(quoted(columns))})) FROM ({whole})"
         told = [f"time - base AS {name(one)}" if one == "time" else name(one) for one in columns]
-        rows.selectExpr(*told).createOrReplaceTempView(view)
+        spark.sql(f"SELECT {', '.join(told)} FROM ({rows})").createOrReplaceTempView(view)
 
     def put(self, view: str, parts: Iterable[str], *, base: int = 0) -> None:
         """Give a table its rows, in parts that are each a JSON object with the columns as lists."""
