@@ -4,12 +4,16 @@ import json
 
 import pytest
 
+from bestbefore.checkpoint.relied_on import History
+from bestbefore.checkpoint.state import Commits
 from bestbefore.engine import Engine
 from bestbefore.errors import WorkError
 from bestbefore.sealed import unseal
+from bestbefore.spark import buffer
 from bestbefore.spark.hadoop import HadoopStorage
+from bestbefore.storage import LocalStorage
 
-from .conftest import EX
+from .conftest import EX, Bench, query
 
 U = [f"{EX}u{number}" for number in range(8)]
 
@@ -72,6 +76,51 @@ def test_a_crash_after_the_commit_repeats_nothing(bench, service, job):
     assert {file: file.stat().st_mtime_ns for file in before} == before
     assert running.state.batch == 0
     assert len(service.asked) == 1
+
+
+def test_a_batch_that_merges_segments_and_crashes_is_repeated_identically(
+    spark, service, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(buffer, "_MOST_SEGMENTS", 3)
+    rows = {}
+    for kind in ("undisturbed", "crashed"):
+        bench = Bench(spark, tmp_path / kind)
+        for second in range(1, 9):
+            bench.mention((second * 1_000, second % 8))
+        job = bench.job(query(width="PT6S", slide="PT1S"))
+        if kind == "crashed":
+            # Batch 3 merges those before it, and everything is written but for the commit.
+            for stage in ("before", "after"):
+                with monkeypatch.context() as crashing:
+                    crashing.setattr(History, "commit", crash_at_batch(3, History.commit, stage))
+                    with pytest.raises(WorkError, match="the commit"):
+                        bench.run(job, service)
+        running = bench.run(job, service)
+        rows[kind] = bench.rows()
+        assert any(one.name.endswith("-merged") for one in running.state.segments)
+        # What a crash left goes with the next start; what the last two commits rely on is kept.
+        bench.run(job, service)
+        storage = LocalStorage(str(bench.folder / "checkpoint"))
+        relied_on = {name for state in Commits(storage).kept() for name in state.files}
+        assert {f"buffer/{name}" for name in storage.names("buffer")} == {
+            name for name in relied_on if name.startswith("buffer/")
+        }
+    assert rows["crashed"] == rows["undisturbed"]
+    assert len(rows["crashed"]) == 7
+
+
+def crash_at_batch(batch, commit, stage):
+    """A commit that ends the process at a batch, before it or after it."""
+
+    def crashing(self, state):
+        if state.batch == batch and stage == "before":
+            raise Crash("before the commit")
+        gone = commit(self, state)
+        if state.batch == batch:
+            raise Crash("after the commit")
+        return gone
+
+    return crashing
 
 
 def test_the_view_survives_with_its_ages_and_best_before_times(bench, service, job):
