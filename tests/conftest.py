@@ -11,7 +11,7 @@ from .oxigraph_server import Oxigraph, find_oxigraph
 settings.register_profile("no-deadline", deadline=None)
 settings.load_profile("no-deadline")
 
-LONGEST_FIRST = ("end_to_end", "spark", "conformance", "property", "experiments")
+LONGEST_FIRST = ("faults", "end_to_end", "spark", "conformance", "property", "experiments")
 
 
 def pytest_collection_modifyitems(items):

@@ -83,11 +83,11 @@ class QueryRun:
         """
         # A batch is likely to be as large as the one before.
         expected = self.state.segments[-1].brought if self.state.segments else 0
+        before = self._merged(batch.sparkSession, self._buffer(self.state), number)
         self._set_up(batch.sparkSession, "intake", expected)
         if several:
             batch = batch.filter(F.col(STREAM).isin(*(one.iri for one in self.job.sources)))
         batch = self._without_changes(batch, number)
-        before = self._merged(batch.sparkSession, self._buffer(self.state), number)
         buffer, intake = before.add(batch, batch_name(number), self._limits(), expected=expected)
         self._hear(intake)
         state = replace(self.state, source_batch=source_batch)
@@ -99,6 +99,7 @@ class QueryRun:
         if not names:
             return buffer
         name, opening_ms = merged_name(number), opening(self.job, self.state)
+        self._set_up(spark, "intake", buffer.only(names).elements)
         merged = buffer.merge(spark, names, name, opening_ms=opening_ms)
         self.answering.note_merged(names, name)
         return merged
