@@ -74,6 +74,13 @@ def test_joins_inside_the_window_and_filters_on_both_sides(bench, service):
     assert bench.rows() == {1: [(U[3], f"{EX}p1", "300")]}
 
 
+def test_a_string_that_looks_like_a_variable_of_spark_is_itself(bench, service):
+    bench.mention((1_000, 1), (6_000, 2))
+    text = query("SELECT ?user ?text", rest='BIND("${spark.app.name} ${x}" AS ?text)')
+    bench.run(bench.job(text), service)
+    assert bench.rows() == {1: [(U[1], "${spark.app.name} ${x}")]}
+
+
 def test_construct_gives_each_triple_once(bench, service):
     bench.mention((1_000, 1), (1_500, 1), (2_000, 2), (6_000, 3))
     bench.run(

@@ -49,6 +49,8 @@ _SMALL_BATCHES = {
     "spark.sql.adaptive.enabled": "false",
     # SPARQL variables differ by case.
     "spark.sql.caseSensitive": "true",
+    # What looks like a variable of Spark's, in a query's string or in a path, is none.
+    "spark.sql.variable.substitute": "false",
     # A wrong value is one row's error, not the batch's.
     "spark.sql.ansi.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
