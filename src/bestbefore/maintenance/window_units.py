@@ -66,7 +66,7 @@ class WindowUnits:
         whole = float(weights.sum() + self.unknown)
         return float(fresh @ weights) / whole if whole else None
 
-    def results(self, fresh: Integers) -> Scores:
+    def results(self, fresh: Integers | int) -> Scores:
         """Per unit, the answers over the coming evaluations that it serves if fresh for so many.
 
         This is Σ min(L, B) over the unit's pairs, equations 12 to 15 of planning-ahead.
@@ -74,7 +74,8 @@ class WindowUnits:
         if self.pairs is None:
             answers = np.minimum(self.remaining, fresh) * self.mappings
             return answers.astype(np.float64)
-        each = np.minimum(self.pairs.remaining, fresh[self.pairs.position]) * self.pairs.count
+        of_pair = fresh if isinstance(fresh, int) else fresh[self.pairs.position]
+        each = np.minimum(self.pairs.remaining, of_pair) * self.pairs.count
         return np.asarray(
             np.bincount(self.pairs.position, weights=each, minlength=len(self.unit)),
             dtype=np.float64,

@@ -79,6 +79,8 @@ class ChangeRates:
         shortest_ms, longest_ms = max(1.0, slide_ms / 10), 1_000.0 * max(width_ms, slide_ms)
         rate = np.geomspace(1 / longest_ms, 1 / shortest_ms, _RATES - 1)
         self.rate = np.concatenate([[rate[0] / _NEXT_TO_NEVER], rate])
+        self._rate: Weights = self.rate.astype(np.float32)
+        self._log_rate: Weights = np.log(self.rate).astype(np.float32)
         self.stated = stated
         self.likelihood: Weights = np.ones((units, _RATES), dtype=np.float32)
         expected = self.rate * slide_ms * _FIRST_INTERVAL
@@ -223,17 +225,16 @@ class ChangeRates:
     def fresh(self, units: Integers, hint: Numbers, age_ms: Numbers) -> Scores:
         """The probability that units do not change within an age each, at any time of theirs."""
         found = np.empty(len(units))
-        rate = -self.rate.astype(np.float32)
         for part, weight in self.weights(units, hint):
-            unchanged = np.exp(np.outer(age_ms[part].astype(np.float32), rate))
+            unchanged = np.exp(-age_ms[part].astype(np.float32)[:, None] * self._rate)
             found[part] = np.einsum("ur,ur->u", weight, unchanged) / (weight @ ONES)
         return np.minimum(found, 1.0)
 
     def mean(self, units: Integers, hint: Numbers) -> Scores:
         """The expected changes per millisecond of units."""
-        found, rate = np.empty(len(units)), self.rate.astype(np.float32)
+        found = np.empty(len(units))
         for part, weight in self.weights(units, hint):
-            found[part] = (weight @ rate) / (weight @ ONES)
+            found[part] = (weight @ self._rate) / (weight @ ONES)
         return found
 
     def mean_at_most(self, units: Integers) -> Scores:
@@ -256,9 +257,9 @@ class ChangeRates:
 
         Where every refresh found a change the rate may be anything above; its logarithm is tamer.
         """
-        found, log_rate = np.empty(len(units)), np.log(self.rate).astype(np.float32)
+        found = np.empty(len(units))
         for part, weight in self.weights(units, self.need[units].astype(np.float64)):
-            found[part] = (weight @ log_rate) / (weight @ ONES)
+            found[part] = (weight @ self._log_rate) / (weight @ ONES)
         return np.asarray(np.maximum(1, np.round(np.exp(-found))), dtype=np.int64)
 
     def extend(self, count: int) -> None:

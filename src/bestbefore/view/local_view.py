@@ -158,6 +158,8 @@ class LocalView:
     def row_numbers(self, units: Integers) -> tuple[Integers, Integers]:
         """For the rows of `units`: which of `units` each belongs to, and its row number."""
         counts = self.units.row_count[units]
+        if (counts == 1).all():
+            return np.arange(len(units)), self.units.row_start[units]
         owner = np.repeat(np.arange(len(units)), counts)
         first = np.cumsum(counts) - counts
         offset = np.arange(len(owner)) - np.repeat(first, counts)

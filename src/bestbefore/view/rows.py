@@ -17,8 +17,7 @@ class Rows:
 
     def __init__(self, table: pa.Table) -> None:
         self.variables = tuple(table.column_names)
-        self._settled = table.combine_chunks()
-        self._recent: list[Row] = []
+        self._settle(table)
 
     def __len__(self) -> int:
         return len(self._settled) + len(self._recent)
@@ -35,8 +34,13 @@ class Rows:
 
     def keep(self, numbers: Integers) -> pa.Table:
         """Begin anew with these rows, numbered in this order; return them."""
-        self._settled, self._recent = self.table(numbers).combine_chunks(), []
+        self._settle(self.table(numbers))
         return self._settled
+
+    def _settle(self, table: pa.Table) -> None:
+        self._settled = table.combine_chunks()
+        self._columns = [column.combine_chunks() for column in self._settled.columns]
+        self._recent: list[Row] = []
 
     def tuples(self, numbers: Integers) -> list[Row]:
         """Some rows, one by one."""
@@ -44,7 +48,7 @@ class Rows:
         return [
             self._recent[number - settled]
             if number >= settled
-            else tuple(column[number].as_py() for column in self._settled.columns)
+            else tuple([column[number].as_py() for column in self._columns])
             for number in numbers.tolist()
         ]
 

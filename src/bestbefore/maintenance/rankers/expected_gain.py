@@ -128,7 +128,7 @@ class _Gains:
         return cls(
             candidates,
             moment,
-            window.results(np.broadcast_to(np.int64(moment.horizon), len(window))),
+            window.results(moment.horizon),
             candidates.position,
             all_held,
             max(oldest_ms / moment.slide_ms, float(moment.horizon)),

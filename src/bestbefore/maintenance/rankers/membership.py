@@ -24,7 +24,7 @@ _LEAST = 1e-12
 _NOTHING: tuple[Scores, ...] = tuple(np.zeros((4, 1)))
 # So many tell what is so of most.
 _SAMPLE = 8_192
-_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(6)
+_NODES, _NODE_WEIGHTS = (each[:, None, None] for each in np.polynomial.legendre.leggauss(6))
 # From this node on they have half of the weight.
 _UPPER = 3
 _AT_ONCE = 16_384
@@ -149,16 +149,15 @@ class Membership:
 
     def integrals(self, until: Scores, end: Scores) -> tuple[Scores, Scores]:
         """∫ d(a) da up to some ages and from these on, d(a) being how probably it is wrong then."""
-        low = np.stack([np.zeros_like(until), until])
-        half = (np.stack([until, end]) - low) / 2
-        total = np.zeros_like(low)
+        low, total = np.zeros((2, 2, len(until)))
+        low[1] = until
+        half = (np.array([until, end]) - low) / 2
         # As many nodes at a time as stay in the processor's cache.
         some = max(1, _AT_ONCE // max(1, low.size))
         for first in range(0, len(_NODES), some):
-            nodes = 1 + _NODES[first : first + some, None, None]
-            wrong = self.wrong(low + half * nodes)
-            for weight, at_node in zip(_NODE_WEIGHTS[first : first + some], wrong, strict=True):
-                total += weight * at_node
+            part = slice(first, first + some)
+            wrong = self.wrong(low + half * (1 + _NODES[part]))
+            total += (_NODE_WEIGHTS[part] * wrong).sum(axis=0)
         first_part, rest = total * half
         return first_part, rest
 
@@ -175,7 +174,7 @@ class Membership:
         def integrals(until: Scores, end: Scores) -> tuple[Scores, Scores]:
             half = (end - until) / 2
             changes = 2 * half + np.exp(-rate * until) * np.expm1(-rate * 2 * half) / rate
-            by_then, more = self._parts(until + half * (1 + _NODES[_UPPER]))
+            by_then, more = self._parts(until + half * (1 + _NODES[_UPPER, 0]))
             more = np.maximum(np.minimum(more, crossed) - fewest, 0.0)
             first = fewest * (until + np.expm1(-rate * until) / rate)
             return first, fewest * changes + half * by_then * more
