@@ -86,7 +86,8 @@ class Asking:
 
     def take(self, evaluation: int, outcome: Outcome, own: Outcome) -> None:
         """Take what an evaluation gets: of what was done, and as its query sees it."""
-        join_keys = self._needed.join_keys(evaluation)
+        linked = self.view.linked
+        join_keys = self._needed.join_keys(evaluation) if linked else own.window.unit
         self.slices.cut(self.view, join_keys, outcome, evaluation=evaluation)
         self.outcomes.append(own)
 

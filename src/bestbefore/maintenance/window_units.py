@@ -227,5 +227,8 @@ def run_starts(*ordered: Integers) -> Integers:
     """Where rows in order, by one or several columns, are others than the one before."""
     if not len(ordered[0]):
         return np.empty(0, dtype=np.int64)
-    other = np.logical_or.reduce([column[1:] != column[:-1] for column in ordered])
-    return np.flatnonzero(np.concatenate([[True], other]))
+    other = np.ones(len(ordered[0]), dtype=np.bool_)
+    np.not_equal(ordered[0][1:], ordered[0][:-1], out=other[1:])
+    for column in ordered[1:]:
+        other[1:] |= column[1:] != column[:-1]
+    return other.nonzero()[0]

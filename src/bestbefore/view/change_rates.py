@@ -111,7 +111,7 @@ class ChangeRates:
         then its rate is drawn anew, so that this never goes to nothing, and a burst is followed.
         """
         aged = np.maximum(age_ms, 1).astype(np.float64)
-        expected = np.outer(aged, self.rate)
+        expected = aged[:, None] * self.rate
         # To have stayed is least unlikely at the lowest rate; what counts is how much less so.
         stayed = np.exp(expected[:, :1] - expected)
         said = np.where(changed[:, None], -np.expm1(-expected), stayed)

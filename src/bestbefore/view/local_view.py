@@ -176,7 +176,8 @@ class LocalView:
         self._missing.difference_update(units.tolist())
         pairs = zip(self._rows_by(units), content, strict=True)
         changed = [old != list(new) and Counter(old) != Counter(new) for old, new in pairs]
-        self._point(units[changed], list(compress(content, changed)))
+        if any(changed):
+            self._point(units[changed], list(compress(content, changed)))
         return np.array(changed, dtype=np.bool_)
 
     def _rows_by(self, units: Integers) -> list[list[Row]]:

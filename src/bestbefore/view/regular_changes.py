@@ -57,7 +57,8 @@ class RegularChanges:
         `at_random` is by how much, as a logarithm, the likelihood that `ChangeRates` keeps of each
         unit was scaled.
         """
-        stayed = self._stayed(units, age_ms, slice(0, len(self.prior)))
+        track = self.track[units]
+        stayed = self._stayed(track, age_ms, slice(0, len(self.prior)))
         stayed = _OUT_OF_TURN / 2 + (1 - _OUT_OF_TURN) * stayed
         said = np.where(changed[:, None], 1.0 - stayed, stayed)
         known = self.likelihood[units].astype(np.float64)
@@ -66,16 +67,16 @@ class RegularChanges:
         most = known.max(axis=1)
         self.likelihood[units] = known / most[:, None]
         more = np.log(whole * most) - at_random
-        if since_ms is not None:
-            more[changed & (since_ms >= 0)] = 0.0
-        odds = (1 - _REDRAWN) * self.track[units, _ODDS] + more
-        self.track[units, _ODDS] = np.clip(odds, -_MOST_ODDS, _MOST_ODDS)
-        quiet = np.where(changed, 0.0, self.track[units, _QUIET] + age_ms)
-        span = np.where(changed, age_ms, self.track[units, _SPAN])
+        quiet = np.where(changed, 0.0, track[:, _QUIET] + age_ms)
+        span = np.where(changed, age_ms, track[:, _SPAN])
         if since_ms is not None:
             when = changed & (since_ms >= 0)
+            more[when] = 0.0
             quiet, span = np.where(when, since_ms, quiet), np.where(when, 1.0, span)
-        self.track[units, _QUIET], self.track[units, _SPAN] = quiet, span
+        odds = (1 - _REDRAWN) * track[:, _ODDS] + more
+        track[:, _ODDS] = np.minimum(np.maximum(odds, -_MOST_ODDS), _MOST_ODDS)
+        track[:, _QUIET], track[:, _SPAN] = quiet, span
+        self.track[units] = track
 
     def lose_track(self, units: Integers) -> None:
         """When units have last changed is not known any more."""
@@ -114,7 +115,7 @@ class RegularChanges:
     def fresh(self, units: Integers, age_ms: Numbers) -> Scores:
         """The probability that units, if they are regular, have not changed since their refresh."""
         cells, weight = self._weights(units)
-        return _means(weight, self._stayed(units, age_ms, cells))
+        return _means(weight, self._stayed(self.track[units], age_ms, cells))
 
     def sums(self, units: Integers, age: Scores, lasting: Scores, slide_ms: int) -> Scores:
         """How probably units are fresh at an age, and two sums over evaluations to come.
@@ -126,7 +127,7 @@ class RegularChanges:
         cells, weight = self._weights(units)
         age_ms = np.maximum(age * slide_ms, 1.0)
         quiet, span = self.track[units, _QUIET] + age_ms, self.track[units, _SPAN]
-        stayed = self._stayed(units, age_ms, cells)
+        stayed = self._stayed(self.track[units], age_ms, cells)
         before = _ratio(stayed, self._none(quiet, span, cells))
         since = _ratio(1.0 - stayed, self._none(np.zeros(len(units)), age_ms, cells))
 
@@ -172,9 +173,10 @@ class RegularChanges:
         weight = self.likelihood.take(units, axis=0)[:, cells] * self.prior[cells]
         return cells, np.asarray(weight / np.einsum("uc->u", weight)[:, None])
 
-    def _stayed(self, units: Integers, age_ms: Numbers, cells: slice) -> Numbers:
-        """The probability of no change up to an age, for each cell of the grid."""
-        quiet, span = self.track[units, _QUIET].astype(np.float64), self.track[units, _SPAN]
+    def _stayed(self, track: Weights, age_ms: Numbers, cells: slice) -> Numbers:
+        """The probability of no change up to an age of tracks, for each cell of the grid."""
+        known = track.astype(np.float64)
+        quiet, span = known[:, _QUIET], known[:, _SPAN]
         now = self._none(quiet, span, cells)
         return np.minimum(_ratio(self._none(quiet + age_ms, span, cells), now), 1.0)
 
