@@ -281,6 +281,20 @@ def test_a_line_that_is_no_triple_is_refused_with_its_number(session, tmp_path, 
         read_store(session, str(tmp_path / "data.nt"), str(tmp_path / "stale.nt"), notice=print)
 
 
+@pytest.mark.parametrize("name", ["data.nt", "d*.nt"])
+def test_a_file_that_has_changed_is_read_anew(session, tmp_path, name):
+    (tmp_path / "stale.nt").touch()
+
+    def subjects(*names):
+        lines = [f"<http://e/{each}> <http://e/p> <http://e/o> .\n" for each in names]
+        (tmp_path / "data.nt").write_text("".join(lines))
+        read = read_store(session, f"{tmp_path}/{name}", f"{tmp_path}/stale.nt", notice=print)
+        return {row["s"] for row in read.collect()}
+
+    assert subjects("a") == {"<http://e/a>"}
+    assert subjects("b", "c") == {"<http://e/b>", "<http://e/c>"}
+
+
 def test_parquet_with_probabilities(session, tmp_path):
     path = str(tmp_path / "store.parquet")
     columns = dict(zip("spo", zip(*(row[:3] for row in BOOKS[:2]), strict=True), strict=True))

@@ -161,9 +161,6 @@ def _summaries(
         yield found, store
     except (PySparkException, Py4JError) as error:
         raise WorkError(f"{source.data}: {reason_of(str(error))}") from None
-    finally:
-        # Files that are read again may have changed.
-        spark.catalog.clearCache()
 
 
 def _store(spark: SparkSession, source: Source, console: Console) -> DataFrame:

@@ -4,6 +4,7 @@ Columns `s`, `p`, `o` hold encoded terms, `fresh` is 1 for a fresh triple, 0 for
 between where only a probability is known. The store is a graph: a repeated triple counts once.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,8 @@ T = TypeVar("T")
 Notice = Callable[[str], object]
 """What is called with a line about something that the user may want to know."""
 
+# The signs that begin what is no name in a path.
+_GLOB = re.compile(r"[*?\[{]")
 _STATEMENT = Cheap("statement")
 _PLACE = {
     "file": "_metadata.file_path",
@@ -43,7 +46,8 @@ def read_store(spark: SparkSession, data: str, stale: str | None, *, notice: Not
     """
     check_paths(data, stale)
     if stale is None:
-        return flagged(_reading(data, lambda: spark.read.parquet(_whole(data))), what=data)
+        columns = _reading(data, lambda: spark.read.parquet(_as_it_is(spark, data)))
+        return flagged(columns, what=data)
     return _marked(_lines(spark, data), _lines(spark, stale), notice)
 
 
@@ -54,7 +58,7 @@ def check_paths(data: str, stale: str | None) -> None:
         raise InputError(f"--stale {stale}: {data} has its flags in the column 'fresh'")
     for path in filter(None, (data, stale)):
         local = local_path(path)
-        globbed = any(sign in path for sign in "*?[{")
+        globbed = _GLOB.search(path) is not None
         if local is not None and not globbed and not Path(local).exists():
             raise InputError(f"no such file: {path}")
     if not parquet and stale is None:
@@ -148,7 +152,7 @@ class Lines:
 
 
 def _lines(spark: SparkSession, path: str) -> Lines:
-    lines = _reading(path, lambda: spark.read.text(_whole(path)))
+    lines = _reading(path, lambda: spark.read.text(_as_it_is(spark, path)))
     text = "trim(LEADING '\\ufeff' FROM value)"
     # What is not UTF-8 is no triple.
     valid = f"CASE WHEN is_valid_utf8({text}) THEN {text} ELSE '?' END"
@@ -156,10 +160,15 @@ def _lines(spark: SparkSession, path: str) -> Lines:
     return Lines(path, with_triples(lines.selectExpr(*aliased(columns)), "ntriples"))
 
 
-def _whole(path: str) -> str:
-    """A path from the root on: Spark may have been started in another folder."""
+def _as_it_is(spark: SparkSession, path: str) -> str:
+    """A path from the root on, as Spark may have been started in another folder.
+
+    What Spark keeps of its files was read before, and they may have changed since.
+    """
     local = local_path(path)
-    return path if local is None else str(local.absolute())
+    whole = path if local is None else str(local.absolute())
+    spark.catalog.refreshByPath(_GLOB.split(whole)[0])
+    return whole
 
 
 def _reading(path: str, read: Callable[[], T]) -> T:
