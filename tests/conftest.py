@@ -32,21 +32,13 @@ def oxigraph():
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
-    from bestbefore.spark.session import local_session  # noqa: PLC0415 - most tests need no JVM
+    from .shared_jvm import shared_session  # noqa: PLC0415 - most tests need no JVM
 
-    # A JVM that lives for minutes gains nothing from being compiled twice; but all of its code
-    # must have room, which this option alone would take away. Threads that collect garbage would
-    # only be in the way of the other workers, and with little room for new objects there would be
-    # much to collect.
-    os.environ["SPARK_SUBMIT_OPTS"] = " ".join(
-        (
-            "-XX:TieredStopAtLevel=1",
-            "-XX:ReservedCodeCacheSize=240m",
-            "-XX:+UseSerialGC",
-            "-Xms1500m",
-            "-Xmn800m",
-        )
-    )
-    session = local_session(cores="2", log=tmp_path_factory.mktemp("spark") / "spark.log")
-    yield session
-    session.stop()
+    folder = tmp_path_factory.getbasetemp()
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    with shared_session(
+        folder if worker is None else folder.parent,
+        worker=int((worker or "gw0").removeprefix("gw")),
+        workers=int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1")),
+    ) as session:
+        yield session

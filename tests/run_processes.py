@@ -9,6 +9,9 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""What lives for seconds is not worth compiling well."""
+
 STARTED = []
 """The processes that tests have started; `conftest` ends those that a failed test left running."""
 
@@ -24,7 +27,7 @@ def start(job, *options, **environment):
         start_new_session=True,
         env={
             **os.environ,
-            "SPARK_SUBMIT_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "SPARK_SUBMIT_OPTS": JAVA_OPTIONS,
             "RUN_OF": str(job),
             **environment,
         },

@@ -13,11 +13,11 @@ from pathlib import Path
 import pyspark
 
 from bestbefore.spark.class_archive import archive_options
+from tests import run_processes
 
 SPARK_HOME = Path(pyspark.__file__).parent
 ADDRESS = "127.0.0.1"
-# What lives for seconds is not worth compiling well.
-JAVA_OPTIONS = " ".join(("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", *archive_options()))
+JAVA_OPTIONS = " ".join((run_processes.JAVA_OPTIONS, *archive_options()))
 
 
 class StandaloneCluster:

@@ -10,12 +10,16 @@ from .watching import where_of
 
 @dataclass(frozen=True)
 class Trial:
-    """A module of this package that tries something many times."""
+    """A module of this package that tries something many times.
+
+    One that measures the JVM must be `alone` in it.
+    """
 
     name: str
     full: int
     short: int
     what: str
+    alone: bool = False
 
     def run(self, folder, spark, *, count=None, seed=1):
         """Try it, and return what was found."""
@@ -39,5 +43,5 @@ TRIALS = (
     Trial("rivals", 40, 2, "two runs on one checkpoint, or one folder of answers"),
     Trial("clocks", 200, 3, "a wall clock that jumps"),
     Trial("corruptions", 500, 5, "damage to one file of a checkpoint"),
-    Trial("soak", 2_000, 20, "micro-batches of one run"),
+    Trial("soak", 2_000, 20, "micro-batches of one run", alone=True),
 )
