@@ -39,3 +39,12 @@ def test_a_query_is_started_with_it(bench, service, monkeypatch):
     with pytest.raises(WorkError, match=r"org\.example\.Missing"):
         bench.run(bench.job(), service)
     assert bench.spark.conf.get(CHECKPOINT_FILES, None) is None
+
+
+def test_the_list_of_read_files_is_written_with_it(bench, service):
+    bench.mention((1_000, 1), (3_000, 1))
+    source = bench.run(bench.job(), service).query._jsq.streamingQuery().sources().head()
+    log = source.getClass().getDeclaredField("metadataLog")
+    log.setAccessible(True)
+    writer = log.get(source).fileManager().getClass().getSimpleName()
+    assert writer == "FileSystemBasedCheckpointFileManager"

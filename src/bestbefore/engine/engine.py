@@ -39,7 +39,7 @@ from bestbefore.spark.event_lines import elements_of
 from bestbefore.spark.hadoop import storage_at
 from bestbefore.spark.inbox import Inbox
 from bestbefore.spark.jobs import Planner
-from bestbefore.spark.session import fast_checkpoint, is_local, session_like
+from bestbefore.spark.session import await_sources, fast_checkpoint, is_local, session_like
 from bestbefore.spark.static_graphs import StaticTables, read_graphs
 from bestbefore.storage import LocalStorage, Storage, StorageFolder
 from bestbefore.time import Clock, parse_duration_ms, wall_clock_ms
@@ -341,6 +341,7 @@ class Engine:
             writer = writer.trigger(availableNow=True)
         with fast_checkpoint(rows.sparkSession, job.checkpoint):
             query = writer.start()
+            await_sources(query)
         if job.is_live and job.heartbeat_ms is not None:
             # What came since Spark last looked is not known yet.
             pause_ms = max(job.heartbeat_ms, trigger_ms)

@@ -5,7 +5,7 @@ import re
 import socket
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from math import ceil
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
+from pyspark.sql.streaming.query import StreamingQuery
 
 from bestbefore.errors import InputError, WorkError
 from bestbefore.spark.class_archive import archive_options
@@ -73,6 +74,8 @@ _WITHOUT_LINKS = f"{_CHECKPOINT_PACKAGE}.FileSystemBasedCheckpointFileManager"
 _PYTHON = "spark.pyspark.python"
 _MASTER = re.compile(r"local(-cluster)?(\[.+\])?|spark://.+:\d+(,.+:\d+)*|yarn|k8s://.+")
 _CONNECT_S = 5
+# Opening sources takes longer only where a service of theirs does not answer.
+_OPEN_MS = 10_000
 _GIB = 2**30
 
 
@@ -184,7 +187,8 @@ def fast_checkpoint(spark: SparkSession, checkpoint: str) -> Iterator[None]:
     On this machine's disk Spark asks for symbolic links around each of the three files of a batch,
     by eight processes that it starts one after the other. The way it has for other file systems
     looks for none. What it loses, that of two writers one is refused, is had by our lock. Where the
-    session says how, or the checkpoint is elsewhere, it is as it would be.
+    session says how, or the checkpoint is elsewhere, it is as it would be. The list of a folder's
+    files is written as its source says when it is opened: `await_sources` of the query.
     """
     if local_path(checkpoint) is None or spark.conf.get(CHECKPOINT_FILES, None) is not None:
         yield
@@ -194,6 +198,13 @@ def fast_checkpoint(spark: SparkSession, checkpoint: str) -> Iterator[None]:
         yield
     finally:
         spark.conf.unset(CHECKPOINT_FILES)
+
+
+def await_sources(query: StreamingQuery) -> None:
+    """Wait until a query has opened its sources, or has failed to; it tells that by itself."""
+    execution: Any = query._jsq
+    with suppress(Py4JError):
+        execution.streamingQuery().awaitInitialization(_OPEN_MS)
 
 
 def _partitions(context: SparkContext, rows: int | None) -> str:
