@@ -8,6 +8,9 @@ WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest
 SHARED := --numprocesses $(WORKERS) --dist worksteal
 
+# Modules are compiled once, and not by each of the hundred processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint unit mutants conformance faults bench reproduce docs figure lock clean
 

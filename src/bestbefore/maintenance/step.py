@@ -215,22 +215,20 @@ def _note_moves(
 ) -> None:
     """Note how far the values that a FILTER compares have moved since they were last fetched."""
     after = units.value[answered]
-    if not (after != before).any():
-        return
-    with np.errstate(over="ignore", invalid="ignore"):
-        moved = after - before
-    aged = units.refreshed_ms[answered] != CHANGED
-    there = np.flatnonzero(np.isfinite(moved) & (moved != 0) & aged)
+    moved = (after != before) & np.isfinite(after) & np.isfinite(before)
+    there = (moved & (units.refreshed_ms[answered] != CHANGED)).nonzero()[0]
     if not len(there):
         return
-    unit, moved = answered[there], moved[there]
+    unit = answered[there]
+    # The difference of halves is always a number.
+    half = after[there] / 2 - before[there] / 2
     age_ms = np.maximum(came_ms - units.refreshed_ms[unit], 1).astype(np.float64)
     unchanged = np.clip(units.unchanged(unit, age_ms, hints[there]), _LEAST, 1 - _LEAST)
-    units.squares[unit] += np.minimum(np.abs(moved), LONGEST_STEP) ** 2
+    units.squares[unit] += 4 * np.minimum(np.abs(half), LONGEST_STEP / 2) ** 2
     # So many changes are expected where there was one at least.
     units.moves[unit] += -np.log(unchanged) / (1 - unchanged)
-    units.rises[unit] += moved > 0
-    units.falls[unit] += moved < 0
+    units.rises[unit] += half > 0
+    units.falls[unit] += half < 0
 
 
 def _renew(units: Units, answered: Integers, known: Booleans, t_ms: int) -> None:
