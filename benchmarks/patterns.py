@@ -22,7 +22,7 @@ from rich.table import Table
 
 from bestbefore.query import parse_query, plan
 from bestbefore.spark.content import WindowContents, bounds_of
-from bestbefore.spark.relation import Relation
+from bestbefore.spark.relation import Relation, name_table
 from bestbefore.spark.session import local_session, tune
 from bestbefore.spark.window_mappings import window_mappings
 from bestbefore.windows import Instants, SlidingWindow
@@ -115,7 +115,7 @@ def compiled(elements: DataFrame, case: Case) -> DataFrame:
         f"PREFIX : <{EX}> REGISTER RSTREAM :q AS SELECT {select} "
         f"FROM NAMED WINDOW :w ON :s [RANGE 10m STEP 5m] WHERE {{ WINDOW :w {{ {case.where} }} }}"
     )
-    elements.createOrReplaceTempView("elements")
+    name_table(elements, "elements")
     relation = Relation.table("elements", elements.columns)
     contents = WindowContents(relation, Instants((WINDOW,)), ((f"{EX}s",),))
     mappings = window_mappings(plan(parse_query(text)).windows[0], contents)

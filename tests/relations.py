@@ -4,7 +4,7 @@ from itertools import count
 
 import pyarrow as pa
 
-from bestbefore.spark.relation import Relation
+from bestbefore.spark.relation import Relation, name_table
 
 _numbers = count()
 
@@ -12,7 +12,7 @@ _numbers = count()
 def table(session, rows, view=None):
     """Arrow rows as a table that a session knows."""
     view = view or f"test_table_{next(_numbers)}"
-    session.createDataFrame(rows).coalesce(1).createOrReplaceTempView(view)
+    name_table(session.createDataFrame(rows).coalesce(1), view)
     return Relation.table(view, rows.column_names)
 
 

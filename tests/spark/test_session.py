@@ -3,6 +3,7 @@
 import pytest
 
 from bestbefore.errors import WorkError
+from bestbefore.spark.relation import name_table
 from bestbefore.spark.session import CHECKPOINT_FILES, fast_checkpoint, tune
 
 
@@ -48,3 +49,17 @@ def test_the_list_of_read_files_is_written_with_it(bench, service):
     log.setAccessible(True)
     writer = log.get(source).fileManager().getClass().getSimpleName()
     assert writer == "FileSystemBasedCheckpointFileManager"
+
+
+def test_what_a_query_has_kept_stays_kept_when_another_one_names_its_tables(spark):
+    one, other = spark.newSession(), spark.newSession()
+    name_table(one.range(10), "elements")
+    kept = one.sql("SELECT id FROM elements WHERE id > 5").persist()
+    for rows in (3, 4):
+        name_table(other.range(rows), "elements")
+    assert other.table("elements").count() == 4
+    name_table(kept, "mappings")
+    found = one.sql("SELECT * FROM mappings")
+    assert "InMemoryTableScan" in found._jdf.queryExecution().executedPlan().toString()
+    assert kept.is_cached
+    kept.unpersist()

@@ -11,7 +11,7 @@ from bestbefore.query import parse_query, plan
 from bestbefore.spark.columns import ELEMENTS
 from bestbefore.spark.content import WindowContents, bounds_of
 from bestbefore.spark.explained_plans import describe_plans
-from bestbefore.spark.relation import Relation
+from bestbefore.spark.relation import Relation, name_table
 from bestbefore.spark.session import tune
 from bestbefore.spark.window_mappings import window_mappings
 from bestbefore.windows import Instants, SlidingWindow
@@ -71,7 +71,7 @@ def test_spark_finds_what_a_naive_evaluator_finds(spark, seed, width, slide):
     first = window.first_with(rng.randint(1, 120))
     last = first + rng.randint(0, 6)
     frame = session.createDataFrame([(*each, "s", 0, 0) for each in elements], ELEMENTS)
-    frame.createOrReplaceTempView("elements")
+    name_table(frame, "elements")
     contents = WindowContents(
         Relation.table("elements", ELEMENTS.fieldNames()), Instants((window,)), (("s",),)
     )

@@ -51,6 +51,7 @@ from bestbefore.spark.jobs import (
     planned_statistics,
 )
 from bestbefore.spark.output_stream import answer_columns, operator_of
+from bestbefore.spark.relation import name_table
 from bestbefore.spark.session import FEW_ROWS
 from bestbefore.spark.sql import quoted
 from bestbefore.spark.static_graphs import StaticTables
@@ -305,11 +306,11 @@ class Answering:
         if state.answered and given.evaluations:
             jobs.parameters["previous"] = previous_rows(given.evaluations[0])
             previous = jobs.spark.read.parquet(f"{self.folder}/{state.answered}")
-            previous.toDF(*columns).createOrReplaceTempView(PREVIOUS_VIEW)
+            name_table(previous.toDF(*columns), PREVIOUS_VIEW)
         else:
             jobs.parameters["previous"] = no_previous_rows(columns)
         rows = jobs.compiled.rows.on(jobs.spark, jobs.parameters).persist()
-        rows.createOrReplaceTempView(ROWS_VIEW)
+        name_table(rows, ROWS_VIEW)
         try:
             yield
             if given.evaluations:

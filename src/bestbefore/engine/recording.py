@@ -21,6 +21,7 @@ from bestbefore.rdf.terms import Row
 from bestbefore.spark.buffer import Buffer
 from bestbefore.spark.columns import FROM_EVALUATION, TIME, column_of
 from bestbefore.spark.content import bounds_of
+from bestbefore.spark.relation import name_table
 from bestbefore.spark.session import FEW_ROWS
 from bestbefore.spark.timed_mappings import RECORDED_VIEW, timed_mappings
 from bestbefore.traces import (
@@ -149,7 +150,7 @@ class Recorder:
         It takes an element after its end for a simulation to evaluate the last window.
         """
         few = buffer.elements < FEW_ROWS
-        buffer.read(spark, few=few).createOrReplaceTempView(RECORDED_VIEW)
+        name_table(buffer.read(spark, few=few), RECORDED_VIEW)
         statement = timed_mappings(self._window, due.instants, first=self._begin_ms is None)
         bounds = bounds_of(due.instants, due.first, due.last + 1)
         rows = statement.on(spark, bounds).toArrow().sort_by(TIME)

@@ -11,6 +11,7 @@ from bestbefore.query import CountWindow
 from bestbefore.spark.buffer import Intake, Segment
 from bestbefore.spark.compiled_query import ELEMENTS_VIEW
 from bestbefore.spark.element_numbers import count_elements
+from bestbefore.spark.relation import name_table
 from bestbefore.windows import Due, Instants, SlidingWindow, Timeline
 
 
@@ -121,7 +122,7 @@ def due_evaluations(
             watermark_ms=watermark,
             first=state.next_evaluation,
         )
-        counted.elements.createOrReplaceTempView(ELEMENTS_VIEW)
+        name_table(counted.elements, ELEMENTS_VIEW)
         return counted.due, replace(state, anchor=counted.anchor)
     return _due_in_time(job, state, watermark), state
 

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from bestbefore.engine.sinks import Sink
 from bestbefore.enrichment.events import Events
 from bestbefore.enrichment.lookups import SPARK_TYPES
+from bestbefore.spark.relation import name_table
 from bestbefore.spark.sql import name
 from bestbefore.storage import Storage
 
@@ -117,7 +118,7 @@ class Table:
         """Add the answers of a batch, in the place of what it had before."""
         self._batches[batch] = answers.toArrow()
         rows = pa.concat_tables(self._batches.values(), promote_options="permissive")
-        self.spark.createDataFrame(rows, answers.schema).createOrReplaceTempView(self.name)
+        name_table(self.spark.createDataFrame(rows, answers.schema), self.name)
 
 
 def calling(function: Callable[..., Any]) -> Sink:

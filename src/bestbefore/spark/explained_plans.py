@@ -23,7 +23,7 @@ from bestbefore.spark.compiled_query import (
 )
 from bestbefore.spark.content import bounds_of
 from bestbefore.spark.output_stream import answer_columns, operator_of
-from bestbefore.spark.relation import Statement
+from bestbefore.spark.relation import Statement, name_table
 from bestbefore.spark.session import tune
 from bestbefore.spark.sql import name
 from bestbefore.spark.static_graphs import DEFAULT_GRAPH, NAMED_GRAPHS
@@ -51,7 +51,7 @@ def describe_plans(spark: SparkSession, query: ContinuousQuery, plan: QueryPlan)
         def keep(statement: Statement, view: str) -> None:
             frame = statement.on(session, parameters).persist()
             kept.callback(frame.unpersist)
-            frame.createOrReplaceTempView(view)
+            name_table(frame, view)
 
         # Job B reads the mappings that job A kept.
         for number, statement in enumerate(compiled.mappings):
@@ -87,7 +87,7 @@ def _view(session: SparkSession, view: str, schema: StructType | str) -> str:
     An empty or literal one would be optimised away, and the plan with it.
     """
     frame = session.createDataFrame(session.sparkContext.emptyRDD(), schema)
-    frame.createOrReplaceTempView(view)
+    name_table(frame, view)
     return view
 
 

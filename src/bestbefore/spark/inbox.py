@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
+from bestbefore.spark.relation import name_table
 from bestbefore.spark.sql import aliased, name, quote, quoted
 from bestbefore.storage import Storage
 
@@ -41,7 +42,7 @@ class Inbox:
         whole = f"SELECT it.base AS base, {lists} FROM ({read})"
         rows = f"SELECT base, inline(arrays_zip({', '.join(quoted(columns))})) FROM ({whole})"
         told = [f"time - base AS {name(one)}" if one == "time" else name(one) for one in columns]
-        spark.sql(f"SELECT {', '.join(told)} FROM ({rows})").createOrReplaceTempView(view)
+        name_table(spark.sql(f"SELECT {', '.join(told)} FROM ({rows})"), view)
 
     def put(self, view: str, parts: Iterable[str], *, base: int = 0) -> None:
         """Give a table its rows, in parts that are each a JSON object with the columns as lists."""

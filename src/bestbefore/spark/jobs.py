@@ -40,7 +40,7 @@ from bestbefore.spark.compiled_query import (
 from bestbefore.spark.content import bounds_of
 from bestbefore.spark.inbox import Inbox, is_reusable, json_columns
 from bestbefore.spark.output_stream import NEXT
-from bestbefore.spark.relation import Statement
+from bestbefore.spark.relation import Statement, name_table
 from bestbefore.spark.session import CODEGEN
 from bestbefore.windows import Due
 
@@ -97,25 +97,25 @@ class ViewJobs:
     def bind(self, elements: DataFrame | None) -> None:
         """Let the session know the elements, unless it does, and the mappings in them."""
         if elements is not None:
-            elements.createOrReplaceTempView(ELEMENTS_VIEW)
+            name_table(elements, ELEMENTS_VIEW)
         self.parameters |= bounds_of(self.due.instants, self.due.first, self.due.last)
         told = zip(self.compiled.mappings, self.compiled.told, strict=True)
         for number, (statement, service) in enumerate(told):
             mappings = statement.on(self.spark, self.parameters)
             if self.keep and service is None:
                 self._kept.callback(mappings.persist().unpersist)
-            mappings.createOrReplaceTempView(mappings_view(number))
+            name_table(mappings, mappings_view(number))
 
     def statistics(self, new: DataFrame | None = None) -> pa.Table:
         """Job A: the key statistics of the due windows, and the fingerprints of new elements."""
         if new is not None:
-            new.createOrReplaceTempView(NEW_VIEW)
+            name_table(new, NEW_VIEW)
         return self.compiled.statistics.on(self.spark, self.parameters).toArrow()
 
     def give(self, given: Given) -> None:
         """Tell job B its tables."""
         for view, table in given.tables.items():
-            self.spark.createDataFrame(table).createOrReplaceTempView(view)
+            name_table(self.spark.createDataFrame(table), view)
         self.parameters["due"] = due_rows(given.evaluations, self.due.timeline)
 
     def lines(self) -> pa.Table:
@@ -157,8 +157,7 @@ class Planner:
                 self._plans.clear()
             self._register(spark)
             for number, mappings in enumerate(compiled.mappings if bounds else ()):
-                view = mappings_view(number)
-                mappings.on(spark, due.parameters).createOrReplaceTempView(view)
+                name_table(mappings.on(spark, due.parameters), mappings_view(number))
             self._plans[key] = statement.on(spark, {**due.parameters, "due": DUE_VIEW})
             self.usable = is_reusable(self._plans[key])
         return self._plans[key] if self.usable else None

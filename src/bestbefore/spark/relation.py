@@ -162,6 +162,17 @@ class Statement:
         return spark.sql(with_parameters(self.text, parameters))
 
 
+def name_table(rows: DataFrame, view: str) -> None:
+    """Let the session of a frame know its rows by a name, as a temporary view.
+
+    To replace a view of Spark's lets go of what any session has kept that looks at a view of the
+    same name: what another query has kept for its job B among it. To drop one first does not, and
+    dropping one through the public catalog does.
+    """
+    rows.sparkSession._jsparkSession.sessionState().catalog().dropTempView(view)
+    rows.createTempView(view)
+
+
 def union_all(relations: Iterable[Relation]) -> Relation:
     """The rows of several relations."""
     return reduce(Relation.union, relations)

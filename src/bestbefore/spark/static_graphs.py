@@ -13,7 +13,7 @@ from bestbefore.rdf.documents import Triple, encoded_triples
 from bestbefore.rdf.terms import IRI, encode
 from bestbefore.spark.columns import FROM_EVALUATION, TIME, TO_EVALUATION, TRIPLE
 from bestbefore.spark.content import due_bound
-from bestbefore.spark.relation import Relation
+from bestbefore.spark.relation import Relation, name_table
 from bestbefore.spark.sql import name
 
 DEFAULT_GRAPH, NAMED_GRAPHS = "default_graph", "named_graphs"
@@ -67,7 +67,7 @@ class StaticTables:
     def register(self, spark: SparkSession) -> None:
         """Let a session know the tables."""
         for view, table in ((DEFAULT_GRAPH, self.default), (NAMED_GRAPHS, self.named)):
-            spark.createDataFrame(table).createOrReplaceTempView(view)
+            name_table(spark.createDataFrame(table), view)
 
 
 def default_graph() -> StaticGraph:

@@ -23,7 +23,7 @@ from bestbefore.spark.patterns.joins import join, without_match
 from bestbefore.spark.patterns.leaves import matched
 from bestbefore.spark.patterns.modifiers import distinct
 from bestbefore.spark.patterns.solutions import Solutions, spread, union
-from bestbefore.spark.relation import Relation, Statement
+from bestbefore.spark.relation import Relation, Statement, name_table
 from bestbefore.spark.sql import name, one_of, parameter, quote
 
 START, END = _PAIR = ("start", "end")
@@ -176,7 +176,7 @@ class Closure:
 
 
 def _hold(pairs: DataFrame, view: str) -> None:
-    pairs.localCheckpoint().createOrReplaceTempView(view)
+    name_table(pairs.localCheckpoint(), view)
 
 
 def _reversed(pairs: Solutions) -> Solutions:
