@@ -62,6 +62,8 @@ _SMALL_BATCHES = {
     # A level of a query is resolved and optimised per iteration, and a SELECT may have many.
     "spark.sql.analyzer.maxIterations": "2000",
     "spark.sql.optimizer.maxIterations": "2000",
+    # A text is read once: nothing is to be put into it, which would take to read it twice.
+    "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
     # A quotient keeps the digits after its point.
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }
