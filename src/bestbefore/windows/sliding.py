@@ -50,7 +50,7 @@ class SlidingWindow:
 
     def first_with(self, time_ms: Number) -> Number:
         """The first window that closes at `time_ms` or later."""
-        return -(-(time_ms - self.t0_ms) // self.slide_ms)
+        return (time_ms - self.t0_ms + (self.slide_ms - 1)) // self.slide_ms
 
     def last_with(self, time_ms: Number) -> Number:
         """The last window that opens before `time_ms`."""
@@ -68,4 +68,4 @@ class SlidingWindow:
 
         This is equation 3 of acqua and equation 12 of planning-ahead.
         """
-        return -(-(time_ms + self.width_ms - at_ms) // self.slide_ms)
+        return (time_ms + self.width_ms - at_ms + (self.slide_ms - 1)) // self.slide_ms

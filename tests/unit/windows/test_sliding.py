@@ -46,8 +46,14 @@ def test_a_window_starts_at_the_last_boundary_before_the_first_element(width, sl
 
 def computed(symbol, **values):
     """What SQL would compute; `div` meets only quotients that are whole."""
-    text = re.sub(r"(\d)L", r"\1", str(symbol)).replace(" div ", "/")
-    return eval(text, {"pmod": lambda dividend, divisor: dividend % divisor, **values})
+    text = re.sub(r"(\d)L", r"\1", str(symbol))
+    functions = {"pmod": lambda dividend, divisor: dividend % divisor, "div": whole_quotient}
+    return eval(text, {**functions, **values})
+
+
+def whole_quotient(dividend, divisor):
+    assert dividend % divisor == 0
+    return dividend // divisor
 
 
 @given(windows, windows, times, st.integers(-20, 20))
