@@ -1,5 +1,6 @@
 """What many tests share: one Spark session and one real SPARQL server per run."""
 
+import gc
 import os
 
 import pytest
@@ -18,6 +19,12 @@ def pytest_collection_modifyitems(items):
     """Begin with what takes longest, so that workers end at the same time."""
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.parent.name, len(places)))
+
+
+def pytest_collection_finish():
+    """What is there now stays to the end: whoever looks for garbage need not look through it."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from bestbefore.spark.session import local_session
+from bestbefore.spark.session import import_names, local_session
 
 # A JVM that lives for minutes gains nothing from being compiled twice; but all of its code must
 # have room, which this option alone would take away. Threads that collect garbage would only be in
@@ -82,4 +82,6 @@ def _joined(entrance: tuple[int, str]) -> SparkSession:
     jvm = gateway.jvm
     java = jvm.JavaSparkContext(jvm.org.apache.spark.SparkContext.getOrCreate())
     context = SparkContext(conf=SparkConf(_jconf=java.sc().conf()), gateway=gateway, jsc=java)
-    return SparkSession(context, jvm.SparkSession.getDefaultSession().get().newSession())
+    session = SparkSession(context, jvm.SparkSession.getDefaultSession().get().newSession())
+    import_names(session)
+    return session

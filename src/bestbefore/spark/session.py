@@ -10,6 +10,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from py4j.java_gateway import java_import
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
@@ -68,6 +69,11 @@ _SMALL_BATCHES = {
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }
 _PARTITIONS = "spark.sql.shuffle.partitions"
+_OFTEN_USED = (
+    "org.apache.spark.api.python.PythonUtils",
+    "org.apache.spark.sql.api.python.PythonSQLUtils",
+    "org.apache.spark.sql.execution.streaming.sources.PythonForeachBatchHelper",
+)
 CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
 """How Spark writes the files of its own checkpoint."""
 
@@ -106,12 +112,21 @@ def open_session(
     if SparkContext._active_spark_context is not None:
         return SparkSession.builder.getOrCreate()
     try:
-        if is_submitted():
-            return _submitted()
-        return _launched(master, conf or {}, log)
+        session = _submitted() if is_submitted() else _launched(master, conf or {}, log)
+        import_names(session)
+        return session
     except (PySparkException, Py4JError, OSError) as error:
         where = f"; see {log}" if log else ""
         raise WorkError(f"Spark did not start: {_reason(error, log)}{where}") from None
+
+
+def import_names(session: SparkSession) -> None:
+    """Tell the JVM whole names of what PySpark asks for with every column and every query.
+
+    It would look for them in each package that PySpark has imported, and in all of Spark's jars.
+    """
+    for one in _OFTEN_USED:
+        java_import(session._jvm, one)
 
 
 def is_submitted() -> bool:
