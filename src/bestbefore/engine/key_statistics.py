@@ -53,14 +53,20 @@ class KeyCounts:
 
     @property
     def evaluations(self) -> Integers:
-        """The evaluations that any row counts in."""
+        """The evaluations that any row counts in.
+
+        They may be few and far from each other, as after a leap in time.
+        """
         if not len(self):
             return self.first
-        least, most = self.first.min(), self.last.max()
-        size = int(most - least) + 2
-        begun = np.bincount(self.first - least, minlength=size)
-        over = np.bincount(self.last + 1 - least, minlength=size)
-        return np.asarray(np.flatnonzero(np.cumsum(begun - over)) + least, dtype=np.int64)
+        order = _order(self.first)
+        first, last = self.first, self.last
+        if order is not None:
+            first, last = first[order], last[order]
+        last = np.maximum.accumulate(last)
+        gaps = np.flatnonzero(first[1:] > last[:-1])
+        begins, ends = np.append(0, gaps + 1), np.append(gaps, len(last) - 1)
+        return _spread(first[begins], last[ends])[0]
 
 
 def counts_of(table: pa.Table, key: Sequence[str]) -> KeyCounts:

@@ -5,7 +5,12 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bestbefore.engine.key_statistics import counts_of, read_statistics, told_mappings
+from bestbefore.engine.key_statistics import (
+    KeyCounts,
+    counts_of,
+    read_statistics,
+    told_mappings,
+)
 from bestbefore.maintenance import window_sets
 from bestbefore.view import view_of
 
@@ -69,6 +74,15 @@ def test_a_range_of_evaluations_counts_in_each_with_an_l_that_goes_down():
     assert sorted(zip(*(column.tolist() for column in listed), strict=True)) == [
         (7, 1, 3, 2), (7, 3, 1, 4), (8, 1, 1, 5), (8, 1, 2, 2), (9, 1, 1, 2)
     ]  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.integers(0, 30) | st.just(10**12), st.integers(0, 9)), min_size=1))
+def test_the_evaluations_of_ranges_are_those_in_any_however_far_they_are_apart(ranges):
+    first, length = map(np.array, zip(*ranges, strict=True))
+    same = np.zeros_like(first)
+    counts = KeyCounts([("k",)], same, first, first + length, same, same)
+    expected = {one for low, more in ranges for one in range(low, low + more + 1)}
+    assert counts.evaluations.tolist() == sorted(expected)
 
 
 def test_statistics_tell_the_mappings_of_the_evaluations_that_are_answered():
