@@ -1,6 +1,10 @@
-"""Strategies for patterns as the parser makes them: each is what some text means exactly."""
+"""Strategies for patterns as the parser makes them: each is what some text means exactly.
+
+To make a strategy takes longer than to draw from it, so that they are made once.
+"""
 
 from dataclasses import replace
+from functools import cache
 from itertools import count
 
 from hypothesis import strategies as st
@@ -53,68 +57,81 @@ path_pattern = st.builds(
 )
 
 
+up_to_two_names = st.lists(terms.variable, max_size=2, unique=True)
+cell = st.none() | terms.value
+rows = [st.lists(st.tuples(*[cell] * width), max_size=2) for width in range(3)]
+
+
 @st.composite
 def values(draw):
-    names = draw(st.lists(terms.variable, max_size=2, unique=True))
-    row = st.tuples(*(st.none() | terms.value for _ in names))
-    return Values(tuple(names), tuple(draw(st.lists(row, max_size=2))))
+    names = draw(up_to_two_names)
+    return Values(tuple(names), tuple(draw(rows[len(names)])))
 
 
+@cache
+def perhaps(pattern):
+    return pattern | st.just(EMPTY)
+
+
+@cache
 def conditions(pattern):
     return terms.expression | st.builds(Exists, pattern, st.booleans())
 
 
 @st.composite
 def extended(draw, pattern):
-    inner = draw(pattern | st.just(EMPTY))
+    inner = draw(perhaps(pattern))
     free = [each for each in NEW_NAMES if Variable(each) not in variables(inner)]
     new = draw(st.sampled_from(free)) if free else "another"
     return Extend(inner, Variable(new), draw(terms.expression))
 
 
 def combine(pattern):
-    perhaps = pattern | st.just(EMPTY)
+    some = perhaps(pattern)
     return st.one_of(
         st.builds(Join, pattern, pattern),
-        st.builds(LeftJoin, perhaps, perhaps, st.none() | conditions(pattern)),
-        st.builds(Union, perhaps, perhaps),
-        st.builds(Minus, perhaps, perhaps),
-        st.builds(Filter, conditions(pattern), perhaps),
+        st.builds(LeftJoin, some, some, st.none() | conditions(pattern)),
+        st.builds(Union, some, some),
+        st.builds(Minus, some, some),
+        st.builds(Filter, conditions(pattern), some),
         extended(pattern),
-        st.builds(Graph, terms.variable | terms.iri, perhaps),
-        st.builds(Service, name | terms.variable, perhaps, st.booleans()),
+        st.builds(Graph, terms.variable | terms.iri, some),
+        st.builds(Service, name | terms.variable, some, st.booleans()),
         selects(pattern),
         grouped_selects(pattern),
     )
 
 
+@cache
 def orders(expression):
     condition = st.builds(OrderCondition, expression, st.booleans())
     return st.lists(condition, min_size=1, max_size=2).map(tuple)
 
 
-@st.composite
+modifiers = st.sampled_from([None, Distinct, Reduced])
+offsets, limits = st.integers(0, 2), st.none() | st.integers(0, 3)
+one_to_three_names = st.lists(terms.variable, min_size=1, max_size=3, unique=True)
+
+
 def finished(draw, pattern, projection):
     """A pattern with a projection and perhaps the modifiers that come after it."""
     result = Project(pattern, projection)
-    modifier = draw(st.sampled_from([None, Distinct, Reduced]))
-    return draw(sliced(modifier(result) if modifier else result))
+    modifier = draw(modifiers)
+    return sliced(draw, modifier(result) if modifier else result)
 
 
-@st.composite
 def sliced(draw, pattern):
-    offset, limit = draw(st.integers(0, 2)), draw(st.none() | st.integers(0, 3))
+    offset, limit = draw(offsets), draw(limits)
     return Slice(pattern, offset, limit) if offset or limit is not None else pattern
 
 
 @st.composite
 def selects(draw, pattern):
     """A SELECT without groups."""
-    inner = draw(pattern | st.just(EMPTY))
+    inner = draw(perhaps(pattern))
     if draw(st.booleans()):
         inner = OrderBy(inner, draw(orders(terms.expression)))
-    names = draw(st.lists(terms.variable, min_size=1, max_size=3, unique=True))
-    return draw(finished(inner, tuple(names)))
+    return finished(draw, inner, tuple(draw(one_to_three_names)))
 
 
 aggregate = st.one_of(
@@ -135,35 +152,47 @@ aggregate = st.one_of(
 )
 
 
-@st.composite
+new_keys = st.lists(st.sampled_from(NEW_NAMES[:2]), max_size=2, unique=True)
+kinds_of_keys = st.sampled_from(["variable", "named", "expression"])
+computed = terms.expression.filter(lambda each: not isinstance(each, Variable))
+
+
 def keyed(draw, pattern):
     """A pattern and the keys that GROUP BY makes of it."""
-    inner, keys = draw(pattern | st.just(EMPTY)), list[Variable]()
+    inner, keys = draw(perhaps(pattern)), list[Variable]()
     taken = set(variables(inner))
-    for new in draw(st.lists(st.sampled_from(NEW_NAMES[:2]), max_size=2, unique=True)):
-        kind = draw(st.sampled_from(["variable", "named", "expression"]))
+    for new in draw(new_keys):
+        kind = draw(kinds_of_keys)
         key = {"variable": draw(terms.variable), "named": Variable(new)}.get(
             kind, Variable(f".k{len(keys) + 1}")
         )
         if key in keys or (kind == "named" and key in taken):
             continue
         if kind != "variable":
-            value = draw(terms.expression.filter(lambda each: not isinstance(each, Variable)))
-            inner = Extend(inner, key, value)
+            inner = Extend(inner, key, draw(computed))
         keys.append(key)
     return inner, tuple(keys)
 
 
-@st.composite
+aggregates_of_groups = st.lists(aggregate, min_size=1, max_size=2, unique=True)
+
+
+@cache
+def over(leaves):
+    """Expressions over some leaves; and perhaps one, and perhaps an order, over them."""
+    leaf = terms.expressions(st.sampled_from(leaves))
+    return leaf, st.none() | leaf, st.just(()) | orders(leaf)
+
+
 def clauses_over_groups(draw, keys, *, named):
     """Expressions of SELECT, HAVING and ORDER BY that read keys and aggregates."""
-    found = draw(st.lists(aggregate, min_size=1, max_size=2, unique=True))
+    found = draw(aggregates_of_groups)
     marks = [Variable(f"!{number}") for number in range(len(found))]
-    visible = [each for each in keys if not each.hidden]
-    leaf = terms.expressions(st.sampled_from([*marks, *visible]))
-    items = [(Variable(each), draw(leaf)) for each in named]
-    having = draw(st.none() | leaf)
-    order = draw(st.just(()) | orders(leaf))
+    expression, perhaps_one, perhaps_order = over(
+        (*marks, *sorted((each for each in keys if not each.hidden), key=str))
+    )
+    items = [(Variable(each), draw(expression)) for each in named]
+    having, order = draw(perhaps_one), draw(perhaps_order)
     if not keys and not any(map(_marked, [each for _, each in items])):
         having = marks[0] if having is None or not _marked(having) else having
     return items, having, order, dict(zip(marks, found, strict=True))
@@ -190,16 +219,15 @@ def with_aggregates(items, having, order, found):
     return items, having, order, tuple((variable, each) for each, variable in numbers.items())
 
 
-@st.composite
 def grouped(draw, pattern, *, named):
     """A pattern over groups up to ORDER BY, with what SELECT can list of it."""
-    inner, keys = draw(keyed(pattern))
+    inner, keys = keyed(draw, pattern)
     free = [each for each in OUTPUTS if Variable(each) not in variables(inner)]
-    clauses = draw(clauses_over_groups(keys, named=free[:named]))
+    clauses = clauses_over_groups(draw, keys, named=free[:named])
     items, having, order, aggregates = with_aggregates(*clauses)
     result = Group(inner, keys, aggregates)
     result = result if having is None else Filter(having, result)
-    result = Join(result, draw(values())) if draw(st.booleans()) else result
+    result = Join(result, draw(some_values)) if draw(st.booleans()) else result
     for variable, expression in items:
         result = Extend(result, variable, expression)
     visible = [each for each in keys if not each.hidden]
@@ -209,11 +237,12 @@ def grouped(draw, pattern, *, named):
 @st.composite
 def grouped_selects(draw, pattern):
     """A SELECT over groups."""
-    result, projection = draw(grouped(pattern, named=draw(st.integers(1, 2))))
-    return draw(finished(result, projection))
+    result, projection = grouped(draw, pattern, named=draw(one_or_two))
+    return finished(draw, result, projection)
 
 
-leaf = bgp | path_pattern | values()
+one_or_two, some_values = st.integers(1, 2), values()
+leaf = bgp | path_pattern | some_values
 group = st.recursive(leaf, combine, max_leaves=5)
 window = st.builds(Window, name, group | st.just(EMPTY))
 where = st.recursive(leaf | window, combine, max_leaves=4)

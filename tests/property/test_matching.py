@@ -47,20 +47,22 @@ def combine(pattern):
 
 
 plain = st.recursive(bgp, combine, max_leaves=3)
+mostly_plain = st.one_of(plain, plain, plain, patterns())
+value = node | number
+others = {width: st.tuples(*[value] * width) for width in (1, 2)}
 
 
 @st.composite
 def asked(draw, *, always_bound):
     """A pattern, some of its variables, and keys."""
-    pattern = without_clauses(with_labels_apart(draw(st.one_of(plain, plain, plain, patterns()))))
+    pattern = without_clauses(with_labels_apart(draw(mostly_plain)))
     certain = certain_variables(pattern)
     names = [each for each in visible_variables(pattern) if each in certain or not always_bound]
     assume(names)
     key = draw(st.lists(st.sampled_from(names), min_size=1, max_size=2, unique=True))
     found = {row for store in STORES for row in solutions(pattern, tuple(key), store)}
     known = [tuple(map(decode, row)) for row in sorted(found) if "None" not in row]
-    value = st.one_of(node, number)
-    other = st.tuples(*(value for _ in key))
+    other = others[len(key)]
     one = st.sampled_from(known) if known else other
     return pattern, tuple(key), [*draw(st.lists(one, min_size=1, max_size=3)), draw(other)]
 

@@ -63,11 +63,15 @@ path = st.builds(ZeroOrMore, link) | st.builds(OneOrMore, link | st.builds(Inver
 path_pattern = st.builds(PathPattern, variable, path, variable | node)
 
 
+names = st.lists(variable, min_size=1, max_size=2, unique=True).map(tuple)
+cell = st.none() | node | number
+rows = {width: st.lists(st.tuples(*[cell] * width), min_size=1, max_size=2) for width in (1, 2)}
+
+
 @st.composite
 def values(draw):
-    names = draw(st.lists(variable, min_size=1, max_size=2, unique=True))
-    row = st.tuples(*(st.none() | node | number for _ in names))
-    return Values(tuple(names), tuple(draw(st.lists(row, min_size=1, max_size=2))))
+    these = draw(names)
+    return Values(these, tuple(draw(rows[len(these)])))
 
 
 atom = st.one_of(
@@ -84,13 +88,17 @@ condition = simple | st.builds(lambda a, b: And((a, b)), simple, simple)
 
 leaf = st.one_of(bgp, bgp, bgp, path_pattern, values())
 graph = st.sampled_from(GRAPHS)
-names = st.lists(variable, min_size=1, max_size=2, unique=True).map(tuple)
+value = st.one_of(variable, number.map(Constant), atom)
+perhaps_names, perhaps_variable = names | st.just(()), st.none() | variable
+perhaps_condition, perhaps_bgp = st.none() | condition, st.just(EMPTY) | bgp
+tested = st.builds(Exists, bgp, st.booleans())
+mixed = st.builds(lambda a, b: And((a, b)), tested, simple)
+filters = st.one_of(condition, condition, condition, tested, mixed)
 
 
 def extended(draw, below):
     inner = below()
     free = [each for each in NEW if each not in variables(inner)]
-    value = st.one_of(variable, number.map(Constant), atom)
     return Extend(inner, free[0], draw(value)) if free else inner
 
 
@@ -103,8 +111,8 @@ def projected(draw, below):
 
 
 def grouped(draw, below):
-    keys, total = draw(names | st.just(())), Variable(".a1")
-    count = Aggregate("COUNT", draw(st.none() | variable), draw(st.booleans()))
+    keys, total = draw(perhaps_names), Variable(".a1")
+    count = Aggregate("COUNT", draw(perhaps_variable), draw(st.booleans()))
     result = Group(below(), keys, ((total, count),))
     if draw(st.booleans()):
         result = Filter(draw(condition), result)
@@ -112,20 +120,18 @@ def grouped(draw, below):
 
 
 def filtered(draw, below):
-    tested = st.builds(Exists, bgp, st.booleans())
-    mixed = st.builds(lambda a, b: And((a, b)), tested, simple)
-    return Filter(draw(st.one_of(condition, condition, condition, tested, mixed)), below())
+    return Filter(draw(filters), below())
 
 
 OPERATORS = (
     lambda draw, below: Join(below(), below()),
     lambda draw, below: Join(below(), below()),
-    lambda draw, below: Join(draw(st.just(EMPTY) | bgp), below()),
-    lambda draw, below: LeftJoin(below(), below(), draw(st.none() | condition)),
-    lambda draw, below: LeftJoin(below(), draw(st.just(EMPTY) | bgp)),
-    lambda draw, below: LeftJoin(draw(st.just(EMPTY) | bgp), below()),
+    lambda draw, below: Join(draw(perhaps_bgp), below()),
+    lambda draw, below: LeftJoin(below(), below(), draw(perhaps_condition)),
+    lambda draw, below: LeftJoin(below(), draw(perhaps_bgp)),
+    lambda draw, below: LeftJoin(draw(perhaps_bgp), below()),
     lambda draw, below: Union(below(), below()),
-    lambda draw, below: Minus(below(), draw(st.just(EMPTY) | bgp)),
+    lambda draw, below: Minus(below(), draw(perhaps_bgp)),
     # Oxigraph binds the name of a graph inside of it: there OPTIONAL and MINUS would see it.
     lambda draw, below: Graph(draw(variable), draw(bgp)),
     lambda draw, below: Graph(IRI(draw(graph)), below()),
