@@ -219,7 +219,7 @@ class _Step:
     def _ready(self, proposed: Integers, slides: int = 0) -> Integers:
         """Those proposed that need not wait, so many evaluations from now."""
         waits = self.units.retry_at[side_by_side(proposed)] > self.situation.evaluation + slides
-        return proposed[np.flatnonzero(~waits)] if waits.any() else proposed
+        return proposed[(~waits).nonzero()[0]] if waits.any() else proposed
 
     def elect_from(self, tiers: tuple[Integers, ...], budget: int) -> Integers:
         elected: list[Integers] = [np.empty(0, dtype=np.int64)]

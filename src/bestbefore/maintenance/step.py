@@ -180,10 +180,10 @@ def _take_over(view: View, outcome: Outcome) -> int:
     changed = view.replace(answered, reply.content) & known
     for unit, interval in reply.stated_ms.items():
         units.interval_ms[unit] = interval
-    hints = units.hints(answered, outcome.need)
+    hints = None if units.rates is None else units.hints(answered, outcome.need)
     # Of a unit that was known to have changed, a refresh tells nothing of how often it does.
     learned = known & (units.refreshed_ms[answered] != CHANGED)
-    if units.rates is not None and learned.any():
+    if units.rates is not None and hints is not None and learned.any():
         seen = answered[learned]
         age_ms = came_ms - units.refreshed_ms[seen]
         since_ms = _since_change(reply, seen, age_ms, came_ms)
@@ -211,7 +211,7 @@ def _since_change(reply: Reply, seen: Integers, age_ms: Integers, came_ms: int) 
 
 
 def _note_moves(
-    units: Units, answered: Integers, before: Scores, came_ms: int, hints: Numbers
+    units: Units, answered: Integers, before: Scores, came_ms: int, hints: Numbers | None
 ) -> None:
     """Note how far the values that a FILTER compares have moved since they were last fetched."""
     after = units.value[answered]
@@ -223,7 +223,8 @@ def _note_moves(
     # The difference of halves is always a number.
     half = after[there] / 2 - before[there] / 2
     age_ms = np.maximum(came_ms - units.refreshed_ms[unit], 1).astype(np.float64)
-    unchanged = np.clip(units.unchanged(unit, age_ms, hints[there]), _LEAST, 1 - _LEAST)
+    hint = None if hints is None else hints[there]
+    unchanged = np.clip(units.unchanged(unit, age_ms, hint), _LEAST, 1 - _LEAST)
     units.squares[unit] += 4 * np.minimum(np.abs(half), LONGEST_STEP / 2) ** 2
     # So many changes are expected where there was one at least.
     units.moves[unit] += -np.log(unchanged) / (1 - unchanged)
@@ -302,7 +303,7 @@ def _outcome(units: Units, window: WindowUnits, situation: Situation, asked: Ask
         elected=sent[~np.isin(sent, reply.unsent)] if len(reply.unsent) else sent,
         reply=reply,
         came_ms=asked.came_ms,
-        need=units.need(reply.answered),
+        need=None if units.rates is None else units.need(reply.answered),
         evicted=evicted,
         used=used,
         bound_by=asked.bound_by,

@@ -190,5 +190,7 @@ def _calibrate(
     """What was predicted of the answers given, and what is correct, by tenth of probability."""
     predicted, answers = predicted[given], weight[given]
     tenth = np.minimum((predicted * BINS).astype(np.int64), BINS - 1)
-    columns = (answers, answers * predicted, answers * correct[given])
-    return np.stack([np.bincount(tenth, each, minlength=BINS) for each in columns], axis=1)
+    found = np.empty((BINS, 3))
+    for column, each in enumerate((answers, answers * predicted, answers * correct[given])):
+        found[:, column] = np.bincount(tenth, each, minlength=BINS)
+    return found

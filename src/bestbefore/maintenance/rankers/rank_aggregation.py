@@ -198,7 +198,7 @@ class WindowBasedStar:
         scores = _served(candidates, moment)
         expired, distance = candidates.expired(moment), candidates.distance
         elected = [np.empty(0, dtype=np.int64)]
-        for part in (np.flatnonzero(expired), np.flatnonzero(~expired)):
+        for part in (expired.nonzero()[0], (~expired).nonzero()[0]):
             left = budget - sum(map(len, elected))
             if left > 0:
                 chosen = elect_aggregated(

@@ -86,7 +86,7 @@ rankers: Registry[type[Ranker]] = Registry("ranker")
 def only(eligible: Booleans, scores: Scores | Integers) -> Scores:
     """The scores of the eligible candidates; no other is ever elected."""
     result = scores.astype(np.float64)
-    result[np.flatnonzero(~eligible)] = NEVER
+    result[(~eligible).nonzero()[0]] = NEVER
     return result
 
 
@@ -99,13 +99,13 @@ def elect_highest(scores: Scores, *, budget: int, rng: np.random.Generator) -> I
         return np.empty(0, dtype=np.int64)
     if budget < len(scores):
         bar = nth_highest(scores, budget)
-        above = np.flatnonzero(scores > bar)
-        level = np.flatnonzero(scores == bar) if bar > NEVER else above[:0]
+        above = (scores > bar).nonzero()[0]
+        level = (scores == bar).nonzero()[0] if bar > NEVER else above[:0]
         wanted = min(budget - len(above), len(level))
         if len(level) > 1:
             level = level[rng.choice(len(level), wanted, replace=False)]
         chosen = np.concatenate([above, level])
     else:
-        chosen = np.flatnonzero(scores > NEVER)
+        chosen = (scores > NEVER).nonzero()[0]
     chosen = chosen[rng.permutation(len(chosen))]
     return np.asarray(chosen[np.argsort(-scores[chosen], kind="stable")], dtype=np.int64)
