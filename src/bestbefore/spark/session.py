@@ -70,6 +70,7 @@ _SMALL_BATCHES = {
 }
 _PARTITIONS = "spark.sql.shuffle.partitions"
 _OFTEN_USED = (
+    "org.apache.spark.sql.functions",
     "org.apache.spark.api.python.PythonUtils",
     "org.apache.spark.sql.api.python.PythonSQLUtils",
     "org.apache.spark.sql.execution.streaming.sources.PythonForeachBatchHelper",
