@@ -138,7 +138,7 @@ def _json_rows(names: tuple[str, ...]) -> str:
 
 def _own(solutions: Relation) -> dict[str, str]:
     """What every answer has; what the solutions do not have is null."""
-    absent = {FRESH: "CAST(NULL AS DOUBLE)", POSITION: "CAST(NULL AS INT)"}
+    absent = {FRESH: "double(NULL)", POSITION: "int(NULL)"}
     return {column: column if column in solutions.columns else absent[column] for column in OWN}
 
 

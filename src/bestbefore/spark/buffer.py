@@ -108,7 +108,7 @@ class Limits:
         # An array and an index that is no constant: the code that Spark generates stays the same.
         limits = f"array({watermark_ms}L, {self.horizon_ms}L)"
         watermark, horizon = (
-            f"get({limits}, CAST({TIME} % 1 AS INT) + {position})" for position in range(2)
+            f"get({limits}, int({TIME} % 1) + {position})" for position in range(2)
         )
         late, ahead = f"{TIME} < {watermark}", f"{TIME} > {horizon}"
         if self.arrival:

@@ -179,7 +179,7 @@ def _streamed(query: ContinuousQuery, rows: Relation, due: Relation) -> Relation
 def no_previous_rows(columns: Iterable[str]) -> str:
     """The parameter `previous` where there was no answer yet."""
     listed = ", ".join(f"{NO_TERM} AS `{column}`" for column in columns)
-    return f"(SELECT CAST(NULL AS BIGINT) AS {EVALUATION}, {listed} WHERE FALSE)"
+    return f"(SELECT bigint(NULL) AS {EVALUATION}, {listed} WHERE FALSE)"
 
 
 def previous_rows(first: int) -> str:

@@ -43,7 +43,7 @@ def due_bound(position: int, column: str) -> str:
 
     The first two are the first and the last evaluation that is due.
     """
-    return f"get({_BOUNDS}, CAST({column} % 1 AS INT) + {position})"
+    return f"get({_BOUNDS}, int({column} % 1) + {position})"
 
 
 def gathered(relation: Relation) -> Relation:

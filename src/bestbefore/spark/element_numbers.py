@@ -64,7 +64,7 @@ def _numbered(elements: DataFrame, anchor: Anchor, watermark_ms: int) -> DataFra
         final = final.filter(f"struct({_ORDER}) > {_struct(anchor)}")
     number = f"dense_rank() OVER (ORDER BY {_ORDER}) + {anchor.number}L"
     kept = [name for name in elements.columns if name != TIME]
-    return final.selectExpr(f"CAST({number} AS BIGINT) AS {TIME}", f"{TIME} AS at", *kept)
+    return final.selectExpr(f"bigint({number}) AS {TIME}", f"{TIME} AS at", *kept)
 
 
 def _struct(anchor: Anchor) -> str:

@@ -26,7 +26,7 @@ from bestbefore.spark.intake import (
 )
 from bestbefore.spark.ntriples import IRI, NODE, TERM, TERM_WITHOUT_TAB
 from bestbefore.spark.payloads import DOCUMENT, SYNTAX, TRIPLES, Payload, triples_of, with_triples
-from bestbefore.spark.sql import Cheap, aliased, all_of, has_form, let, name, quote
+from bestbefore.spark.sql import Cheap, aliased, all_of, call, has_form, let, name, quote
 
 LineFormat = Literal["jsonl", "tsv", "nquads"]
 LINE_FORMATS: tuple[LineFormat, ...] = get_args(LineFormat)
@@ -88,14 +88,14 @@ def text_lines(frame: DataFrame) -> DataFrame:
     """The column `value` as valid text `raw`, and what is wrong where it was not UTF-8."""
     if "value" not in frame.columns:
         raise InputError(f"no column 'value' to read lines from, only: {', '.join(frame.columns)}")
-    text = "CAST(value AS STRING)"
+    text = "string(value)"
     return frame.selectExpr(f"make_valid_utf8({text}) AS {RAW}", f"{not_utf8(text)} AS {WRONG}")
 
 
 def not_utf8(*texts: str) -> str:
     """What is wrong where one of some texts is not UTF-8."""
     valid = all_of(f"is_valid_utf8({text})" for text in texts)
-    return f"CASE WHEN NOT ({valid}) THEN {quote(NOT_UTF8)} END"
+    return f"CASE WHEN {call('not', valid)} THEN {quote(NOT_UTF8)} END"
 
 
 def json_object(text: str, fields: tuple[str, ...]) -> str:
@@ -160,8 +160,8 @@ def elements_of(stream: DataFrame, *, arrival: bool = False) -> DataFrame:
         )
     is_instant = renamed.schema[TIME].dataType.simpleString() == "timestamp"
     stamp = f"unix_millis({TIME})" if is_instant else TIME
-    texts = {part: f"CAST({part} AS STRING)" for part in TRIPLE}
-    columns = {STAMP: f"CAST({stamp} AS STRING)", **texts, WRONG: not_utf8(*texts.values())}
+    texts = {part: f"string({part})" for part in TRIPLE}
+    columns = {STAMP: f"string({stamp})", **texts, WRONG: not_utf8(*texts.values())}
     events = timed(renamed.selectExpr(*aliased(columns)), *TRIPLE)
     forms = zip(TRIPLE, (NODE, IRI, TERM), (_NO_SUBJECT, _NO_PREDICATE, _NO_OBJECT), strict=True)
     faults = [(f"({has_form(part, form)}) IS NOT TRUE", said) for part, form, said in forms]

@@ -36,7 +36,7 @@ class Inbox:
         part = ", ".join(f"{name(column)}: ARRAY<{kind}>" for column, kind in columns.items())
         schema = quote(f"base BIGINT, parts ARRAY<STRUCT<{part}>>")
         file = f"binaryFile.{name(f'{self.storage.root}/{_file(view)}')}"
-        read = f"SELECT from_json(CAST(content AS STRING), {schema}) AS it FROM {file}"
+        read = f"SELECT from_json(string(content), {schema}) AS it FROM {file}"
         # In two steps: Spark would copy all of `it` into every row that comes out of it.
         lists = ", ".join(aliased({one: f"flatten(it.parts.{name(one)})" for one in columns}))
         whole = f"SELECT it.base AS base, {lists} FROM ({read})"

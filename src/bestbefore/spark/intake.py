@@ -17,7 +17,7 @@ from bestbefore.spark.sql import Cheap, aliased, quote
 TimestampUnit = Literal["ms", "s", "us", "ns"]
 
 # A batch that is repeated has the same timestamp: Spark writes it down with the batch's offsets.
-ARRIVAL = "CAST(unix_millis(current_timestamp()) AS STRING)"
+ARRIVAL = "string(unix_millis(current_timestamp()))"
 """The `stamp` of an event that is taken in now."""
 
 RAW, STAMP, WRONG, REASON = map(Cheap, ("raw", "stamp", "wrong", "reason"))

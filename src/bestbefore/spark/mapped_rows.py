@@ -29,7 +29,7 @@ from bestbefore.spark.intake import (
     shown,
     timed,
 )
-from bestbefore.spark.sql import Cheap, all_of, has_form, quote
+from bestbefore.spark.sql import Cheap, all_of, call, chain, has_form, quote
 from bestbefore.spark.sql import name as quoted
 from bestbefore.spark.terms import percent_encoded
 
@@ -52,11 +52,11 @@ class MappedColumns:
         kinds = {name: frame.schema[name].dataType for name in self.mapping.columns}
         values = ", ".join(f"{text_of(*each)} AS {quoted(each[0])}" for each in kinds.items())
         malformed = quoted(MALFORMED) if MALFORMED in frame.columns else "NULL"
-        texts = [f"CAST({quoted(name)} AS STRING)" for name in kinds if _is_text(kinds[name])]
+        texts = [f"string({quoted(name)})" for name in kinds if _is_text(kinds[name])]
         broken = f"CASE WHEN {malformed} IS NOT NULL THEN 'the row is malformed' END"
         rows = frame.selectExpr(
             f"struct({values}) AS {_ROW}",
-            f"CAST({malformed} AS STRING) AS {RAW}",
+            f"string({malformed}) AS {RAW}",
             f"coalesce({broken}, {not_utf8(*texts)}) AS {WRONG}",
         )
         return _mapped(rows, self.mapping, self.timestamp_unit, identity=_ROW)
@@ -116,7 +116,7 @@ def _misfits(mapping: RowMapping) -> Iterator[tuple[str, str]]:
         if form := LEXICAL_FORMS.get(literal.datatype):
             value, kind = _value(literal.column), literal.datatype.replace(XSD, "xsd:")
             what = quote(f"the column {literal.column!r} holds no {kind}: ")
-            misfit = f"{value} IS NOT NULL AND NOT ({_fits(value, form)})"
+            misfit = f"{value} IS NOT NULL AND {call('not', _fits(value, form))}"
             yield misfit, f"concat({what}, {shown(value)})"
 
 
@@ -153,7 +153,8 @@ def _fits(value: str, form: LexicalForm) -> str:
         fits.append(f"coalesce({number} BETWEEN {form.low} AND {form.high}, FALSE)")
     if form.starts_with_date:
         day = f"try_cast(left({value}, {len('2026-01-01')}) AS DATE)"
-        fits.append(f"(NOT {value} RLIKE {quote(r'^[0-9]{4}-')} OR {day} IS NOT NULL)")
+        undated = f"NOT {value} RLIKE {quote(r'^[0-9]{4}-')}"
+        fits.append(chain("OR", [undated, f"{day} IS NOT NULL"]))
     return all_of(fits)
 
 
@@ -167,16 +168,16 @@ def text_of(name: str, kind: types.DataType) -> str:
     column = quoted(name)
     match kind:
         case types.StringType() | types.BinaryType():
-            return f"make_valid_utf8(CAST({column} AS STRING))"
+            return f"make_valid_utf8(string({column}))"
         case types.TimestampType():
             # A plain cast would write the session's own time zone.
             utc = f"timestampadd(MICROSECOND, unix_micros({column}), {_EPOCH})"
-            return f"concat(replace(CAST({utc} AS STRING), ' ', 'T'), 'Z')"
+            return f"concat(replace(string({utc}), ' ', 'T'), 'Z')"
         case types.DecimalType():
             # A plain cast may write an exponent.
             return f"replace(format_number({column}, {kind.scale}), ',', '')"
         case types.FloatType() | types.DoubleType():
-            return f"replace(CAST({column} AS STRING), 'Infinity', 'INF')"
+            return f"replace(string({column}), 'Infinity', 'INF')"
         case types.ArrayType() | types.MapType() | types.StructType() | types.VariantType():
             return f"to_json({column})"
-    return f"CAST({column} AS STRING)"
+    return f"string({column})"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from bestbefore.query import TripleShape
 from bestbefore.rdf.terms import encode
 from bestbefore.spark.columns import STREAM, TRIPLE
-from bestbefore.spark.sql import quote
+from bestbefore.spark.sql import call, quote
 
 Shape = tuple[str | None, str | None, str | None]
 """The terms of a triple as the buffer holds them; None is any term."""
@@ -31,7 +31,7 @@ class NeededElements:
     def condition(self) -> str:
         """The condition, in SQL, on the elements that are worth their room in the buffer."""
         conditions = [
-            f"({STREAM} = {quote(stream)} AND ({' OR '.join(map(_condition, shapes))}))"
+            call("and", f"{STREAM} = {quote(stream)}", " OR ".join(map(_condition, shapes)))
             for stream, shapes in self.shapes.items()
             if shapes
         ]

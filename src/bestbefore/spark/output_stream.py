@@ -45,7 +45,7 @@ def to_stream(
         .group((EVALUATION, *names), {_WEIGHT: f"sum({_WEIGHT})", FRESH: f"avg({FRESH})"})
         .filter(f"{sign} * {_WEIGHT} > 0")
     )
-    columns = {EVALUATION: EVALUATION, FRESH: FRESH, POSITION: "CAST(NULL AS INT)"}
+    columns = {EVALUATION: EVALUATION, FRESH: FRESH, POSITION: "int(NULL)"}
     columns |= {column: str(name(column)) for column in names}
     copies = f"explode(sequence(1L, {sign} * {_WEIGHT}))"
     return changed.select(columns | {"copy": copies}).drop("copy")
@@ -58,7 +58,7 @@ def answer_columns(columns: Iterable[str]) -> tuple[str, ...]:
 
 def _weighed(rows: Relation, evaluation: str, names: Sequence[str], weight: int) -> Relation:
     """Rows that count for or against an evaluation; how fresh a row was that went says nothing."""
-    fresh = FRESH if weight > 0 else "CAST(NULL AS DOUBLE)"
+    fresh = FRESH if weight > 0 else "double(NULL)"
     columns = {column: str(name(column)) for column in names}
     return rows.select({EVALUATION: evaluation, **columns, FRESH: fresh, _WEIGHT: f"{weight}"})
 

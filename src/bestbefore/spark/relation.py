@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 
 from pyspark.sql import DataFrame, SparkSession
 
-from bestbefore.spark.sql import aliased, name, parameter, quoted, with_parameters
+from bestbefore.spark.sql import aliased, call, name, parameter, quoted, with_parameters
 
 How = Literal["inner", "left_outer", "left_semi", "left_anti", "cross"]
 
@@ -68,7 +68,7 @@ class Relation:
     def filter(self, condition: str) -> "Relation":
         """The rows for which a condition is true."""
         source = self.source or self
-        both = f"{self.condition} AND ({condition})" if self.source else f"({condition})"
+        both = call("and", self.condition, condition) if self.source else condition
         return Relation(self.columns, ("SELECT * FROM ", source, _where(both)), source, both)
 
     def distinct(self) -> "Relation":

@@ -1,6 +1,9 @@
 """Spark SQL as text: how names and strings are quoted, and how a value is named once.
 
 Expressions are built as text because every operator of the Column API costs a call to the JVM.
+Spark's parser reads a bracket, a CAST or a TRANSFORM to its end before it knows what it is one of,
+and each in it again, and keeps what it learned of all it read. So a cast is a call of the type
+(`string(x)`), and a condition within another is a call of its operator (`call("not", x)`).
 """
 
 import re
@@ -14,7 +17,7 @@ _SPECIAL = re.compile(r"[\\'\x00-\x1f]")
 # A control character stands in no SQL that is written here: `quote` escapes it.
 _PARAMETER = re.compile("\x01([^\x01]*)\x01")
 
-NO_TERM = "CAST(NULL AS STRING)"
+NO_TERM = "string(NULL)"
 
 
 class Cheap(str):
@@ -54,11 +57,11 @@ def inline_table(columns: Mapping[str, str], rows: Sequence[Sequence[object]]) -
     """Rows of numbers as a table, by the names and types of its columns.
 
     >>> inline_table({"n": "BIGINT"}, [[1], [2]])
-    '(SELECT CAST(`n` AS BIGINT) AS `n` FROM VALUES (1), (2) AS inline(`n`))'
+    '(SELECT bigint(`n`) AS `n` FROM VALUES (1), (2) AS inline(`n`))'
     """
     listed = ", ".join(f"({', '.join(map(str, row))})" for row in rows)
     nothing = f"({', '.join('NULL' for _ in columns)})"
-    cast = ", ".join(f"CAST({name(one)} AS {kind}) AS {name(one)}" for one, kind in columns.items())
+    cast = ", ".join(f"{kind.lower()}({name(one)}) AS {name(one)}" for one, kind in columns.items())
     where = "" if rows else " WHERE FALSE"
     names = ", ".join(quoted(columns))
     return f"(SELECT {cast} FROM VALUES {listed or nothing} AS inline({names}){where})"
@@ -88,6 +91,25 @@ def field(struct: Cheap, part: str) -> Cheap:
     return Cheap(f"{struct}.{part}")
 
 
+def call(function: str, *arguments: str) -> str:
+    """A function or an operator of Spark's, called by its name.
+
+    >>> call("not", call("=", "a", "b OR c"))
+    '`not`(`=`(a, b OR c))'
+    """
+    return f"`{function}`({', '.join(arguments)})"
+
+
+def chain(operator: str, conditions: Sequence[str]) -> str:
+    """Conditions with AND or OR between them, as one call.
+
+    >>> chain("OR", ["a", "b", "c"]), chain("OR", ["a"])
+    ('`or`(a, b OR c)', 'a')
+    """
+    first, *rest = conditions
+    return call(operator.lower(), first, f" {operator} ".join(rest)) if rest else first
+
+
 def let(value: str, body: Callable[[Cheap], str]) -> str:
     """The body with a value in it, computed once however often the body mentions it.
 
@@ -99,7 +121,7 @@ def let(value: str, body: Callable[[Cheap], str]) -> str:
         return body(value)
     # Named after its value, so that the same expression is the same text, and compiled once.
     variable = Cheap(f"v{sha256(value.encode()).hexdigest()[:16]}")
-    return f"transform(array({value}), {variable} -> {body(variable)})[0]"
+    return f"{call('transform', f'array({value})', f'{variable} -> {body(variable)}')}[0]"
 
 
 def once(body: Callable[Concatenate[Cheap, Rest], str]) -> Callable[Concatenate[str, Rest], str]:
@@ -133,7 +155,7 @@ def guarded(text: str) -> str:
     `try_to_binary` evaluates its argument and takes any failure for null; Spark has no `try` of
     its own for regular expressions.
     """
-    return f"CAST(try_to_binary({text}, 'utf-8') AS STRING)"
+    return f"string(try_to_binary({text}, 'utf-8'))"
 
 
 def one_of(value: str, choices: Iterable[str]) -> str:

@@ -32,7 +32,7 @@ class StaticGraph:
         always = {
             FROM_EVALUATION: due_bound(0, "length(s)"),
             TO_EVALUATION: due_bound(1, "length(s)"),
-            TIME: "CAST(NULL AS BIGINT)",
+            TIME: "bigint(NULL)",
         }
         return self.rows.filter(wanted).select({**own, **always})
 

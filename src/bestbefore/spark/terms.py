@@ -6,7 +6,7 @@ must be cheap (`sql.Cheap`).
 """
 
 from bestbefore.rdf.terms import RDF_LANG_STRING, XSD, XSD_STRING
-from bestbefore.spark.sql import Cheap, if_known, let, once, quote
+from bestbefore.spark.sql import Cheap, call, if_known, let, once, quote
 
 
 def type_suffix(local_name: str) -> str:
@@ -36,7 +36,7 @@ def suffix(literal: Cheap) -> Cheap:
 
 def form(literal: Cheap, ending: str) -> Cheap:
     """The lexical form of a literal whose suffix is known."""
-    return Cheap(f"substr({literal}, 2, length({literal}) - 2 - length({ending}))")
+    return Cheap(call("substr", literal, "2", f"length({literal}) - 2 - length({ending})"))
 
 
 @once

@@ -17,10 +17,10 @@ def test_what_was_left_out_is_what_no_kept_shape_covers():
 def test_the_condition_is_on_the_stream_s_iri_and_the_terms():
     needed = NeededElements({S: (P_OF_A, P), T: ()})
     assert needed.condition == (
-        "(stream = 'http://e/s' AND (s = '<http://e/a>' AND p = '<http://e/p>' "
-        "OR p = '<http://e/p>'))"
+        "`and`(stream = 'http://e/s', s = '<http://e/a>' AND p = '<http://e/p>' "
+        "OR p = '<http://e/p>')"
     )
-    assert NeededElements({S: (ANY,)}).condition == "(stream = 'http://e/s' AND (true))"
+    assert NeededElements({S: (ANY,)}).condition == "`and`(stream = 'http://e/s', true)"
     assert NeededElements({S: ()}).condition == "false"
 
 

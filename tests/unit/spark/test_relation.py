@@ -20,19 +20,19 @@ def test_a_table_is_selected_whole():
 
 def test_filters_and_the_select_after_them_are_one_select():
     found = T.filter("a > 1").filter("b IS NULL").select({"c": "a + 1", "b": "`b`"})
-    assert text(found) == "SELECT a + 1 AS `c`, `b` FROM t AS it WHERE (a > 1) AND (b IS NULL)"
+    assert text(found) == "SELECT a + 1 AS `c`, `b` FROM t AS it WHERE `and`(a > 1, b IS NULL)"
     assert found.columns == ("c", "b")
 
 
 def test_a_condition_in_brackets_is_not_taken_for_an_alias():
-    assert " AS it WHERE (" in text(T.filter("TRUE"))
+    assert " AS it WHERE (" in text(T.filter("(a) IS NULL"))
 
 
 def test_what_is_used_twice_is_written_once():
     shared = T.filter("a > 1").select({"a": "`a`"})
     both = shared.union(shared.distinct())
     written = text(both)
-    assert written.startswith("WITH shared0 AS (SELECT `a` FROM t AS it WHERE (a > 1)) ")
+    assert written.startswith("WITH shared0 AS (SELECT `a` FROM t AS it WHERE a > 1) ")
     assert written.count("a > 1") == 1
     assert written.count("shared0") == 3
 
@@ -82,7 +82,7 @@ def test_a_statement_makes_the_tables_that_it_needs_and_binds_parameters():
     made = Relation.table("m", ("a",), made_by=maker)
     found = T.keep("a").filter(f"a > {parameter('low')}").union(made)
     asked = found.statement().on(session, {"low": "5L"})
-    assert "(a > 5L)" in asked
+    assert "WHERE a > 5L)" in asked
     assert maker.made == [(session, {"low": "5L"})]
 
 

@@ -12,7 +12,7 @@ from bestbefore.spark.expressions.casts import CASTS
 from bestbefore.spark.expressions.functions import FUNCTIONS, WITH_CONSTANTS, blank_node, iri_of
 from bestbefore.spark.expressions.relations import compare, is_in
 from bestbefore.spark.expressions.values import Booleans, Numbers, Terms, Value
-from bestbefore.spark.sql import NO_TERM, Cheap
+from bestbefore.spark.sql import NO_TERM, Cheap, call, chain
 
 
 @dataclass(frozen=True)
@@ -54,19 +54,19 @@ def value_of(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
         case nodes.Or(operands):
             return Booleans(_chain("OR", _among(operands, "="), scope))
         case nodes.Not(operand):
-            return Booleans(f"(NOT {condition_sql(operand, scope)})")
+            return Booleans(call("not", condition_sql(operand, scope)))
         case nodes.Negate(operand):
             return Numbers(numbers.changed(values.number_of(value_of(operand, scope)), "-"))
         case nodes.In(operand, choices, negated):
             found = is_in(value_of(operand, scope), [value_of(choice, scope) for choice in choices])
-            return Booleans(f"(NOT {found})" if negated else found)
+            return Booleans(call("not", found) if negated else found)
         case nodes.Call():
             return _call(expression, scope)
         case nodes.Cast(datatype, operand):
             return CASTS[datatype](value_of(operand, scope))
         case nodes.Exists(pattern, negated):
             flag = scope.exists[pattern]
-            return Booleans(f"(NOT {flag})" if negated else flag)
+            return Booleans(call("not", flag) if negated else flag)
     assert_never(expression)
 
 
@@ -93,18 +93,18 @@ def _among(operands: Iterable[Expression], op: str) -> list[Expression]:
 
 
 def _chain(op: str, operands: Iterable[Expression], scope: Scope) -> str:
-    return "(" + f" {op} ".join(condition_sql(operand, scope) for operand in operands) + ")"
+    return chain(op, [condition_sql(operand, scope) for operand in operands])
 
 
-def _call(call: nodes.Call, scope: Scope) -> Value:
-    arguments = [value_of(argument, scope) for argument in call.arguments]
-    match call.function:
+def _call(node: nodes.Call, scope: Scope) -> Value:
+    arguments = [value_of(argument, scope) for argument in node.arguments]
+    match node.function:
         case "BOUND":
-            return Booleans(f"({values.term_of(arguments[0])} IS NOT NULL)")
+            return Booleans(call("isnotnull", values.term_of(arguments[0])))
         case "BNODE":
             return blank_node(arguments, scope.solution)
         case "IRI":
-            return iri_of(arguments[0], call.base)
-    if call.function in WITH_CONSTANTS:
-        return WITH_CONSTANTS[call.function](arguments, call.arguments)
-    return FUNCTIONS[call.function](arguments)
+            return iri_of(arguments[0], node.base)
+    if node.function in WITH_CONSTANTS:
+        return WITH_CONSTANTS[node.function](arguments, node.arguments)
+    return FUNCTIONS[node.function](arguments)

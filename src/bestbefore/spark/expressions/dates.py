@@ -35,13 +35,13 @@ def plain_form(text: Cheap) -> str:
     """A lexical dateTime with the hours that Spark knows: 24:00:00 as 00:00:00 of the next day."""
     today = f"substring_index({text}, 'T', 1)"
     # Spark writes a sign before a year of more than four digits.
-    tomorrow = f"ltrim('+', CAST(date_add(CAST({today} AS DATE), 1) AS STRING))"
+    tomorrow = f"ltrim('+', string(date_add(date({today}), 1)))"
     zone_ = f"regexp_extract({text}, {_PARTS}, {_GROUPS['TZ']})"
     return f"IF(contains({text}, 'T24:'), concat({tomorrow}, 'T00:00:00', {zone_}), {text})"
 
 
 def _micros(text: str) -> str:
-    return f"unix_micros(CAST({text} AS TIMESTAMP))"
+    return f"unix_micros(timestamp({text}))"
 
 
 def text_of_kinds(term: Cheap, suffixes: tuple[str, ...]) -> str:
@@ -77,7 +77,7 @@ def _duration(text: Cheap) -> str:
 
 
 def _count(digits: str, unit: str) -> str:
-    return f"IF({digits} = '00', '', concat(CAST({digits} AS INT), '{unit}'))"
+    return f"IF({digits} = '00', '', concat(int({digits}), '{unit}'))"
 
 
 def _part(name: str, term: Cheap, kinds: tuple[str, ...]) -> str:

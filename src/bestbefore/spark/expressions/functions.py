@@ -8,7 +8,7 @@ from bestbefore.spark import terms
 from bestbefore.spark.expressions import dates, iris, numbers, strings, values
 from bestbefore.spark.expressions.strings import Function
 from bestbefore.spark.expressions.values import Booleans, Numbers, Strings, Terms, Value
-from bestbefore.spark.sql import NO_TERM, Cheap, let, once, quote
+from bestbefore.spark.sql import NO_TERM, Cheap, call, let, once, quote
 
 
 def _of_term(kind: Callable[[str], Value], part: Callable[[Cheap], str]) -> Function:
@@ -25,7 +25,7 @@ def _is_numeric(term: Cheap) -> str:
 
 def _same_term(arguments: Sequence[Value]) -> Value:
     one, other = map(values.term_of, arguments)
-    return Booleans(f"({one} = {other})")
+    return Booleans(call("=", one, other))
 
 
 def _coalesced(arguments: Sequence[Value]) -> Value:

@@ -13,13 +13,23 @@ from typing import Final
 from bestbefore.rdf.lexical_forms import INTEGER_TYPES, NUMBER_FORMS
 from bestbefore.rdf.terms import XSD
 from bestbefore.spark import terms
-from bestbefore.spark.sql import Cheap, both_once, has_form, if_known, let, once, one_of, quote
+from bestbefore.spark.sql import (
+    Cheap,
+    both_once,
+    chain,
+    has_form,
+    if_known,
+    let,
+    once,
+    one_of,
+    quote,
+)
 from bestbefore.spark.terms import type_suffix
 
 INTEGER, DECIMAL, FLOAT, DOUBLE = range(4)
 KINDS: Final = ("integer", "decimal", "float", "double")
 EXACT = "DECIMAL(37,18)"
-NO_EXACT, NO_DOUBLE = f"CAST(NULL AS {EXACT})", "CAST(NULL AS DOUBLE)"
+NO_EXACT, NO_DOUBLE = f"CAST(NULL AS {EXACT})", "double(NULL)"
 NO_NUMBER = f"CAST(NULL AS STRUCT<k: INT, e: {EXACT}, d: DOUBLE>)"
 
 INTEGER_SUFFIXES = tuple(f"^^<{datatype}>" for datatype in INTEGER_TYPES)
@@ -50,7 +60,7 @@ def of_literal(form: Cheap, ending: Cheap) -> str:
 def _cases(form: str, ending: str) -> list[tuple[str, int, str]]:
     """The kinds of numbers: when a literal is one, which it is, and its value."""
     exact_value = f"CAST({form} AS {EXACT})"
-    double, single = f"CAST({form} AS DOUBLE)", f"CAST(CAST({form} AS FLOAT) AS DOUBLE)"
+    double, single = f"double({form})", f"double(float({form}))"
     cases = [
         (INTEGER, INTEGER_SUFFIXES, _SHORT_INTEGER, exact_value),
         (DECIMAL, (type_suffix("decimal"),), _SHORT_DECIMAL, exact_value),
@@ -65,7 +75,7 @@ def _cases(form: str, ending: str) -> list[tuple[str, int, str]]:
 
 def is_number(form: str, ending: str) -> str:
     """Whether a literal is a number, by its lexical form and its suffix."""
-    return f"({' OR '.join(condition for condition, _, _ in _cases(form, ending))})"
+    return chain("OR", [condition for condition, _, _ in _cases(form, ending)])
 
 
 def _number(value: str, kind: int) -> str:
@@ -94,7 +104,7 @@ def inexact(value: Cheap, kind: str | int) -> str:
 
 def _rounded(value: str, kind: str | int) -> str:
     """A double with the precision of its type."""
-    return f"IF({kind} = {FLOAT}, CAST(CAST({value} AS FLOAT) AS DOUBLE), {value})"
+    return f"IF({kind} = {FLOAT}, double(float({value})), {value})"
 
 
 def kind_of(datatype: str) -> int | None:
@@ -109,7 +119,7 @@ def constant(form: str, datatype: str) -> Cheap | None:
     if kind is None or not re.fullmatch(FORMS[kind], form):
         return None
     value = f"CAST({text} AS {EXACT if kind <= DECIMAL else KINDS[kind]})"
-    return Cheap(_number(value if kind <= DECIMAL else f"CAST({value} AS DOUBLE)", kind))
+    return Cheap(_number(value if kind <= DECIMAL else f"double({value})", kind))
 
 
 ZERO = Cheap(_number(f"CAST(0 AS {EXACT})", INTEGER))
@@ -118,7 +128,7 @@ ZERO = Cheap(_number(f"CAST(0 AS {EXACT})", INTEGER))
 @once
 def double_of(number: Cheap) -> str:
     """The value of any number as a double."""
-    return f"coalesce({number}.d, CAST({number}.e AS DOUBLE))"
+    return f"coalesce({number}.d, double({number}.e))"
 
 
 @once
@@ -152,7 +162,7 @@ def compare(one: Cheap, other: Cheap, op: str) -> str:
     """A comparison of two numbers by value; null if either is none."""
     single = f"greatest({one}.k, {other}.k) = {FLOAT}"
     doubles = double_of(one), double_of(other)
-    floats = (f"CAST({double} AS FLOAT)" for double in doubles)
+    floats = (f"float({double})" for double in doubles)
     return (
         f"CASE WHEN {one}.e IS NOT NULL AND {other}.e IS NOT NULL THEN {one}.e {op} {other}.e "
         f"WHEN {one} IS NULL OR {other} IS NULL THEN NULL "
@@ -192,13 +202,13 @@ def _times(left: str, right: str) -> str:
 @both_once
 def _divide(dividend: Cheap, divisor: Cheap) -> str:
     """IEEE 754 division: by zero it is infinite or NaN, where Spark would give null."""
-    negative = f"(({dividend} < 0) != (CAST({divisor} AS STRING) = '-0.0'))"
-    infinite = f"IF({negative}, CAST('-INF' AS DOUBLE), CAST('INF' AS DOUBLE))"
-    by_zero = f"IF({dividend} = 0 OR isnan({dividend}), CAST('NaN' AS DOUBLE), {infinite})"
+    negative = f"(({dividend} < 0) != (string({divisor}) = '-0.0'))"
+    infinite = f"IF({negative}, double('-INF'), double('INF'))"
+    by_zero = f"IF({dividend} = 0 OR isnan({dividend}), double('NaN'), {infinite})"
     return f"IF({divisor} = 0, {by_zero}, {dividend} / {divisor})"
 
 
-_WHOLE = "IF(isnan({{0}}) OR abs({{0}}) >= 9007199254740992D, {{0}}, CAST({} AS DOUBLE))"
+_WHOLE = "IF(isnan({{0}}) OR abs({{0}}) >= 9007199254740992D, {{0}}, double({}))"
 # What changes an exact value, and what a double: one of 2^53 or more is whole, and would not fit
 # what Spark's CEIL gives.
 _CHANGES = {
@@ -240,15 +250,15 @@ def canonical(number: Cheap) -> str:
 
 def java_form(number: Cheap) -> str:
     """A float or double as Java writes it."""
-    single = f"CAST(CAST({number}.d AS FLOAT) AS STRING)"
-    return f"IF({number}.k = {FLOAT}, {single}, CAST({number}.d AS STRING))"
+    single = f"string(float({number}.d))"
+    return f"IF({number}.k = {FLOAT}, {single}, string({number}.d))"
 
 
 def plain(value: str) -> str:
     """An exact value without exponent and without zeros that say nothing."""
     # Java writes 0.0000001 as 1E-7, but never what is 1 or more.
-    small = f"concat(IF({value} < 0, '-0', '0'), substr(CAST(abs({value}) + 1 AS STRING), 2))"
-    written = f"IF(abs({value}) < 1, {small}, CAST({value} AS STRING))"
+    small = f"concat(IF({value} < 0, '-0', '0'), substr(string(abs({value}) + 1), 2))"
+    written = f"IF(abs({value}) < 1, {small}, string({value}))"
     return f"regexp_replace({written}, '\\\\.?0+$', '')"
 
 

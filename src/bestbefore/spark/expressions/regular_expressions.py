@@ -9,7 +9,7 @@ import re
 from pyspark import SparkContext
 from pyspark.errors import IllegalArgumentException
 
-from bestbefore.spark.sql import NO_TERM, Cheap, both_once, guarded, once, quote
+from bestbefore.spark.sql import NO_TERM, Cheap, both_once, call, guarded, once, quote
 
 _FLAGS = "ismxq"
 # Names of XML: `\i` is a first character, `\c` any other.
@@ -74,9 +74,9 @@ def of_data(pattern: Cheap, flags: Cheap) -> str:
 def matches(text: str, java: str) -> str:
     """Whether a text has a part that matches a pattern."""
     if isinstance(java, Cheap):
-        return f"({text} RLIKE {java})"
-    found = guarded(f"CAST({text} RLIKE {java} AS STRING)")
-    return f"({found} = 'true')"
+        return call("rlike", text, java)
+    found = guarded(f"string({text} RLIKE {java})")
+    return call("=", found, "'true'")
 
 
 @once

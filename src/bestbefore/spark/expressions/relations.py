@@ -3,7 +3,7 @@
 from bestbefore.rdf.terms import Literal
 from bestbefore.spark.expressions import comparison, numbers, values
 from bestbefore.spark.expressions.values import Booleans, Numbers, Strings, Terms, Value
-from bestbefore.spark.sql import Cheap, let
+from bestbefore.spark.sql import Cheap, call, let
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -14,7 +14,7 @@ def compare(op: str, left: Value, right: Value) -> str:
         case "=":
             return equal(left, right)
         case "!=":
-            return f"(NOT {equal(left, right)})"
+            return call("not", equal(left, right))
     return _ordered(op, left, right)
 
 
@@ -37,9 +37,9 @@ def equal(left: Value, right: Value) -> str:
     """Whether two values are equal."""
     match left, right:
         case (Strings(one), Strings(other)) | (Booleans(one), Booleans(other)):
-            return f"({one} = {other})"
+            return call("=", one, other)
         case (Terms(one), Terms(other, True)) | (Terms(one, True), Terms(other)):
-            return f"({one} = {other})"
+            return call("=", one, other)
         case Numbers(one), Numbers(other):
             return numbers.compare(one, other, "=")
         case Terms(Cheap() as term), _:
@@ -68,5 +68,5 @@ def _ordered(op: str, left: Value, right: Value) -> str:
             # Only numbers are ordered against a number.
             return numbers.compare(values.number_of(left), values.number_of(right), op)
         case Strings(one), Strings(other):
-            return f"({one} {op} {other})"
+            return call(op, one, other)
     return comparison.ordered(values.comparable(left), values.comparable(right), op)

@@ -111,7 +111,7 @@ def _put_together(terms: Cheap) -> str:
 def part(arguments: Sequence[Value]) -> Value:
     """SUBSTR: the characters from a number on, counted from 1, up to a number of them."""
     whole = [numbers.changed(values.number_of(argument), "ROUND") for argument in arguments[1:]]
-    start, size = [*map(numbers.double_of, whole), "CAST('INF' AS DOUBLE)"][:2]
+    start, size = [*map(numbers.double_of, whole), "double('INF')"][:2]
     return changed(lambda text: _between(start, size, text))(arguments)
 
 
@@ -122,7 +122,7 @@ def _between(first: Cheap, count: Cheap, text: str) -> str:
     begin = f"least(greatest({first}, 1D), 2147483647D)"
     end = f"least({first} + {count}, 2147483647D)"
     empty = f"isnan({first}) OR isnan({first} + {count}) OR {end} <= {begin}"
-    wanted = f"substr({text}, CAST({begin} AS INT), CAST({end} - {begin} AS INT))"
+    wanted = f"substr({text}, int({begin}), int({end} - {begin}))"
     return (
         f"CASE WHEN {text} IS NULL OR {first} IS NULL OR {count} IS NULL THEN NULL "
         f"WHEN {empty} THEN '' ELSE {wanted} END"

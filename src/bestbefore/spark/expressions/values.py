@@ -9,7 +9,7 @@ from typing import assert_never
 
 from bestbefore.rdf.terms import IRI, XSD, Literal, encode
 from bestbefore.spark.expressions import comparison, numbers
-from bestbefore.spark.sql import NO_TERM, Cheap, if_known, let, once, one_of, quote
+from bestbefore.spark.sql import NO_TERM, Cheap, call, if_known, let, once, one_of, quote
 from bestbefore.spark.terms import form, is_literal, literal, suffix, text, type_suffix
 
 
@@ -73,7 +73,7 @@ def term_of(value: Value) -> str:
         case Terms(sql):
             return sql
         case Booleans(sql):
-            return literal(f"CAST({sql} AS STRING)", quote(type_suffix("boolean")))
+            return literal(f"string({sql})", quote(type_suffix("boolean")))
         case Numbers(sql, written):
             return numbers.to_term(sql) if written is None else quote(encode(written))
         case Strings(sql):
@@ -87,7 +87,7 @@ def truth_of(value: Value) -> str:
         case Booleans(sql):
             return sql
         case Strings(sql):
-            return f"({sql} != '')"
+            return call("not", f"{sql} = ''")
         case Numbers(sql):
             return numbers.truth(sql)
         case Terms(sql):
@@ -129,7 +129,7 @@ def text_of(value: Value) -> str:
         case Numbers(sql, written):
             return numbers.canonical(sql) if written is None else quote(written.lexical)
         case Booleans(sql):
-            return f"CAST({sql} AS STRING)"
+            return f"string({sql})"
         case Terms(sql):
             return text(sql)
     assert_never(value)
@@ -179,7 +179,7 @@ def comparable(value: Value) -> str:
         case Numbers(sql):
             return _family(comparison.NUMBER, sql)
         case Booleans(sql):
-            number = numbers.exact(f"CAST({sql} AS INT)", numbers.INTEGER)
+            number = numbers.exact(f"int({sql})", numbers.INTEGER)
             return _family(comparison.BOOLEAN, number)
         case Strings(sql):
             return _string_family(sql)

@@ -10,7 +10,7 @@ from bestbefore.spark.columns import EVALUATION, FRESH, GRAPH, RANGE, TIME, TRIP
 from bestbefore.spark.patterns.joins import join
 from bestbefore.spark.patterns.solutions import Solutions
 from bestbefore.spark.relation import Relation
-from bestbefore.spark.sql import NO_TERM, name, quote
+from bestbefore.spark.sql import NO_TERM, call, name, quote
 
 
 class TripleSource(Protocol):
@@ -120,7 +120,7 @@ class Context:
             source = self.dataset.graph if self.graph is None else self.dataset.named
             assert source is not None  # noqa: S101 - the plan gives a graph to every triple pattern
             if isinstance(self.graph, IRI):
-                wanted = f"g = {quote(encode(self.graph))} AND ({wanted})"
+                wanted = call("and", f"g = {quote(encode(self.graph))}", wanted)
             found = source.triples(wanted, parts)
             extras = tuple(column for column in (TIME, FRESH) if column in found.columns)
             own: dict[str, str] = {column: name(column) for column in (*RANGE, *extras)}
@@ -131,7 +131,7 @@ class Context:
     def _nothing(self, columns: Sequence[str]) -> Relation:
         """What a named graph holds where there is none: no triple."""
         assert self.dataset.origin is not None  # noqa: S101 - as for `unit`
-        own = dict.fromkeys((*RANGE, TIME), "CAST(NULL AS BIGINT)")
+        own = dict.fromkeys((*RANGE, TIME), "bigint(NULL)")
         return self.dataset.origin().filter("FALSE").select(own | dict.fromkeys(columns, NO_TERM))
 
 

@@ -134,7 +134,7 @@ def _counted(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summary:
 
 
 def _count_term(count: Cheap) -> str:
-    return literal(f"CAST({count} AS STRING)", quote(numbers.INTEGER_SUFFIXES[0]))
+    return literal(f"string({count})", quote(numbers.INTEGER_SUFFIXES[0]))
 
 
 def _summed(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summary:
@@ -210,7 +210,7 @@ def _concatenated(aggregate: Aggregate, argument: Cheap, rows: _Rows) -> _Summar
     collected = f"{collect}(IF({argument} IS NOT NULL, named_struct({fields}), NULL))"
 
     def term(found: Cheap) -> str:
-        copies = "1" if aggregate.distinct else "CAST(item.weight AS INT)"
+        copies = "1" if aggregate.distinct else "int(item.weight)"
         texts = f"flatten(transform({found}, item -> array_repeat(item.text, {copies})))"
         joined = literal(f"array_join({texts}, {quote(aggregate.separator)})")
         return f"IF(exists({found}, item -> item.text IS NULL), NULL, {joined})"

@@ -7,7 +7,7 @@ from bestbefore.spark.columns import EVALUATION, FRESH, MAPPINGS, RANGE, TIME, v
 from bestbefore.spark.expressions import Scope
 from bestbefore.spark.patterns.solutions import ABSENT, Solutions, spread
 from bestbefore.spark.relation import How, Relation
-from bestbefore.spark.sql import Cheap, all_of, name
+from bestbefore.spark.sql import Cheap, all_of, chain, name
 
 _COMBINED = {
     TIME: "least({0}, {1})",
@@ -87,7 +87,7 @@ def _compatible(left: Solutions, right: Solutions) -> list[str]:
             keyed = column in left.keyed or column in right.keyed
             loose = () if keyed else sides
             unbound = [f"{sql} IS NULL" for side, sql in loose if column not in side.bound]
-            conditions.append(f"({' OR '.join([*unbound, _same(column)])})")
+            conditions.append(chain("OR", [*unbound, _same(column)]))
     return conditions
 
 

@@ -30,10 +30,10 @@ from bestbefore.spark.sql import NO_TERM, name
 
 # What an extra column is where a relation does not have it.
 ABSENT = {
-    TIME: "CAST(NULL AS BIGINT)",
+    TIME: "bigint(NULL)",
     MAPPINGS: "1L",
     FRESH: "1D",
-    POSITION: "CAST(NULL AS BIGINT)",
+    POSITION: "bigint(NULL)",
 }
 
 
