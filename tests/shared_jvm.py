@@ -18,14 +18,15 @@ from pyspark.sql import SparkSession
 from bestbefore.spark.session import import_names, local_session
 
 # A JVM that lives for minutes gains nothing from being compiled twice; but all of its code must
-# have room, which this option alone would take away. Threads that collect garbage would only be in
-# the way of the workers, and with little room for new objects there would be much to collect.
+# have room, which this option alone would take away. With little room for new objects and classes
+# there would be much to collect, and all workers wait while it is: hence by all cores.
 _JVM_OPTIONS = " ".join(
     (
         "-XX:TieredStopAtLevel=1",
         "-XX:ReservedCodeCacheSize=240m",
-        "-XX:+UseSerialGC",
-        "-Xms2500m",
+        "-XX:+UseParallelGC",
+        "-XX:MetaspaceSize=400m",
+        "-Xms3500m",
         "-Xmn1500m",
     )
 )

@@ -173,8 +173,14 @@ def source_of(folder, **stream):
     return job.source
 
 
+@pytest.fixture(scope="session")
+def taking_in(spark):
+    """The session that takes in batches of few rows."""
+    return tune(session_like(spark), rows=0)
+
+
 @pytest.fixture
-def taken_in(spark, tmp_path):
+def taken_in(taking_in, tmp_path):
     """Write a file into a folder and take it in: the elements and the quarantined."""
 
     def take(content, *, name="a.txt", **stream):
@@ -182,7 +188,7 @@ def taken_in(spark, tmp_path):
         if not isinstance(content, bytes):
             content = "".join(f"{line}\n" for line in content).encode()
         (tmp_path / "stream" / name).write_bytes(content)
-        rows = source.present(spark).collect()
+        rows = source.present(taking_in).collect()
         good = [row for row in rows if row["reason"] is None]
         return good, [row for row in rows if row["reason"] is not None]
 

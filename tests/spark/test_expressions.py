@@ -82,6 +82,12 @@ def condition_column(text):
 
 
 @pytest.fixture(scope="module")
+def interpreted(spark):
+    """A session as it is for a handful of rows."""
+    return tune(spark.newSession(), rows=0)
+
+
+@pytest.fixture(scope="module")
 def pairs(spark):
     session = tune(spark.newSession())
     rows = list(itertools.product(VALUES, VALUES))
@@ -110,19 +116,17 @@ def test_a_condition_passes_the_same_pairs_as_elsewhere(pairs, text):
     assert [pair for pair in wrong if pair not in ELSEWHERE.get(text, ())] == []
 
 
-def test_what_is_ordered_where_the_other_evaluator_differs(spark):
+def test_what_is_ordered_where_the_other_evaluator_differs(interpreted):
     """SPARQL 1.1 orders booleans and leaves IRIs and unknown types unordered."""
-    session = tune(spark.newSession())
     table = pa.table({"?x": [FALSE, VALUES[0], VALUES[-1]], "?y": [TRUE, VALUES[0], VALUES[-1]]})
-    frame = session.createDataFrame(table)
+    frame = interpreted.createDataFrame(table)
     condition = condition_column("?x <= ?y")
     assert frame.select(condition.alias("t")).toArrow()["t"].to_pylist() == [True, None, None]
 
 
 @pytest.mark.parametrize(("x", "y", "text", "truth"), LEXICAL)
-def test_values_and_lexical_forms_are_told_apart(spark, x, y, text, truth):
-    session = tune(spark.newSession())
-    frame = session.createDataFrame(pa.table({"?x": [x], "?y": [y]}))
+def test_values_and_lexical_forms_are_told_apart(interpreted, x, y, text, truth):
+    frame = interpreted.createDataFrame(pa.table({"?x": [x], "?y": [y]}))
     found = frame.select(condition_column(text).alias("t")).toArrow()["t"]
     assert found.to_pylist() == [truth]
 

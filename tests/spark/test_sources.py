@@ -232,15 +232,15 @@ def test_text_that_is_not_utf_8_is_quarantined(taken_in):
     ],
 )
 def test_timestamps_in_their_units_and_in_iso_8601_without_a_zone_in_utc(
-    taken_in, spark, unit, stamps
+    taken_in, taking_in, unit, stamps
 ):
-    zone = spark.conf.get("spark.sql.session.timeZone")
-    spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+    zone = taking_in.conf.get("spark.sql.session.timeZone")
+    taking_in.conf.set("spark.sql.session.timeZone", "America/New_York")
     try:
         lines = [event(f'{S} {P} "{stamp}" .', stamp) for stamp in stamps]
         good, bad = taken_in(lines, timestamp_unit=unit)
     finally:
-        spark.conf.set("spark.sql.session.timeZone", zone)
+        taking_in.conf.set("spark.sql.session.timeZone", zone)
     assert {row["o"].strip('"'): row["time"] for row in good} == {
         str(stamp): time for stamp, time in stamps.items() if time is not None
     }
