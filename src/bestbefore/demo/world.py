@@ -17,7 +17,7 @@ import urllib.request
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, TextIO
@@ -39,13 +39,17 @@ _opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 @dataclass
 class World:
-    """The users, the server that knows them, and the task that changes them."""
+    """The users, the server that knows them, and the task that changes them.
+
+    A change under way is waited for: the server may still make one whose request was let go.
+    """
 
     population: list[User]
     seed: int
     server: Oxigraph
     ended: asyncio.Event
     changing: asyncio.Task[None] | None = None
+    under_way: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def reset(self, log: Path, *, span_ms: int) -> None:
         """Begin anew: first values, then the same changes again, each logged once it is made."""
@@ -62,7 +66,8 @@ class World:
     async def rest(self) -> None:
         """Stop changing things."""
         if self.changing is not None:
-            self.changing.cancel()
+            async with self.under_way:
+                self.changing.cancel()
             with suppress(asyncio.CancelledError):
                 await self.changing
 
@@ -73,8 +78,9 @@ class World:
                 now = wall_clock_ms() - started_ms
                 end = bisect_right(plan, now, lo=done, key=attrgetter("offset_ms"))
                 if due := {change.user.iri: change.followers for change in plan[done:end]}:
-                    await self.server.update(update(due))
-                    _write(file, wall_clock_ms(), due)
+                    async with self.under_way:
+                        await self.server.update(update(due))
+                        _write(file, wall_clock_ms(), due)
                 done = end
                 await asyncio.sleep(_TICK_S)
 

@@ -14,7 +14,7 @@ import pytest
 from bestbefore.demo import oxigraph
 from bestbefore.demo.population import changes, users
 from bestbefore.demo.truth import ChangeLog
-from bestbefore.demo.world import running_world
+from bestbefore.demo.world import World, running_world
 from bestbefore.errors import WorkError
 
 PARENT = """
@@ -89,6 +89,38 @@ def test_the_world_changes_is_logged_and_begins_anew(tmp_path):
         assert still == start, "the world begins with the same values again"
     assert not is_listening(world.port)
     assert not is_listening(world.oxigraph_port)
+
+
+class SlowServer:
+    """A server that makes every change, also one whose request was let go."""
+
+    def __init__(self):
+        self.made, self.changing = [], asyncio.Event()
+
+    async def update(self, text):
+        begins = text in (self.made[:1] or [text])
+        made = asyncio.create_task(self._make(text, 0 if begins else 0.05))
+        if not begins:
+            self.changing.set()
+        await asyncio.shield(made)
+
+    async def _make(self, text, seconds):
+        await asyncio.sleep(seconds)
+        self.made.append(text)
+
+
+def test_a_change_under_way_is_made_before_the_world_begins_anew(tmp_path):
+    async def begin_anew_meanwhile():
+        server = SlowServer()
+        world = World(users(400, seed=7), seed=7, server=server, ended=asyncio.Event())
+        await world.reset(tmp_path / "first.csv", span_ms=60_000)
+        await server.changing.wait()
+        await world.reset(tmp_path / "second.csv", span_ms=0)
+        await asyncio.sleep(0.1)
+        return server.made
+
+    first, _, last = asyncio.run(begin_anew_meanwhile())
+    assert last == first, "nothing of the world before comes after the first values of the next"
 
 
 @pytest.mark.usefixtures("server_installed")
