@@ -2,9 +2,15 @@
 
 import pytest
 
-from bestbefore.errors import WorkError
+from bestbefore.errors import InputError, WorkError
 from bestbefore.spark.relation import name_table
-from bestbefore.spark.session import CHECKPOINT_FILES, fast_checkpoint, tune
+from bestbefore.spark.session import (
+    CHECKPOINT_FILES,
+    check_functions,
+    fast_checkpoint,
+    session_like,
+    tune,
+)
 
 
 @pytest.mark.parametrize(
@@ -63,3 +69,39 @@ def test_what_a_query_has_kept_stays_kept_when_another_one_names_its_tables(spar
     assert "InMemoryTableScan" in found._jdf.queryExecution().executedPlan().toString()
     assert kept.is_cached
     kept.unpersist()
+
+
+class Renamed:
+    """A session that tells, as Spark before 4.3 does, of a function that has taken a place."""
+
+    def __init__(self, spark, replaced):
+        self._jvm, self.replaced, self.spark = spark._jvm, replaced, spark
+        self._jsparkSession = self
+
+    def sessionState(self):
+        return self
+
+    def catalog(self):
+        return self
+
+    def lookupFunctionInfo(self, identifier):
+        if identifier.funcName() == self.replaced:
+            return self
+        state = self.spark._jsparkSession.sessionState()
+        return state.catalog().lookupFunctionInfo(identifier)
+
+    def getSource(self):
+        return "python_udf"
+
+
+@pytest.mark.parametrize("name", ["string", "not", "concat"])
+def test_a_function_in_the_place_of_spark_s_is_refused(spark, name):
+    check_functions(spark)
+    with pytest.raises(InputError, match=f"a function '{name}' of its own.*newSession"):
+        check_functions(Renamed(spark, name))
+
+
+def test_other_functions_of_the_session_are_welcome(spark):
+    session = spark.newSession()
+    session.udf.register("my_own", lambda value: value)
+    assert session_like(session).sql("SELECT string(5) AS text").first().text == "5"

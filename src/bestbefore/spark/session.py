@@ -69,6 +69,12 @@ _SMALL_BATCHES = {
     "spark.sql.decimalOperations.allowPrecisionLoss": "false",
 }
 _PARTITIONS = "spark.sql.shuffle.partitions"
+# Functions of Spark's that are called by names which somebody may well give to one of their own.
+_CALLED = (
+    *("string", "bigint", "int", "double", "float", "date", "timestamp"),
+    *("and", "or", "not", "=", "<", "<=", ">", ">=", "rlike", "isnotnull"),
+    *("concat", "length", "substr", "replace", "get", "transform"),
+)
 _OFTEN_USED = (
     "org.apache.spark.sql.functions",
     "org.apache.spark.api.python.PythonUtils",
@@ -194,8 +200,26 @@ def settings_of(session: SparkSession, *, rows: int | None = None) -> dict[str, 
 
 def session_like(spark: SparkSession) -> SparkSession:
     """A session of its own that begins with the settings of another."""
+    check_functions(spark)
     java: Any = spark._jsparkSession
     return SparkSession(spark.sparkContext, java.cloneSession())
+
+
+def check_functions(spark: SparkSession) -> None:
+    """Refuse a session in which a function of somebody's has taken the place of one of Spark's.
+
+    Spark before 4.3 would call that one, and answers would be wrong without a word.
+    """
+    jvm: Any = spark._jvm
+    java: Any = spark._jsparkSession
+    catalog, identifier = java.sessionState().catalog(), jvm.org.apache.spark.sql.catalyst
+    for name in _CALLED:
+        info = catalog.lookupFunctionInfo(identifier.FunctionIdentifier(name))
+        if info.getSource() != "built-in":
+            raise InputError(
+                f"the session has a function {name!r} of its own in place of Spark's; give it "
+                "another name, or start the query in a session without it: spark.newSession()"
+            )
 
 
 @contextmanager
