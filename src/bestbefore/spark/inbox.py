@@ -5,8 +5,10 @@ making and running it, and for few rows that time is nearly all there is.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -16,7 +18,7 @@ from bestbefore.spark.sql import aliased, name, quote, quoted
 from bestbefore.storage import Storage
 
 # What Spark computes once per plan, or keeps: the rows of an earlier run would come back.
-_KEPT = ("Exchange", "InMemoryTableScan", "Subquery")
+_KEPT = ("Exchange", "InMemory", "Subquery")
 
 
 @dataclass(frozen=True)
@@ -62,5 +64,16 @@ def json_columns(table: pa.Table) -> str:
 
 def is_reusable(frame: DataFrame) -> bool:
     """Whether the plan of a frame looks at its data anew each time it runs."""
-    plan = frame._jdf.queryExecution().executedPlan().toString()
-    return not any(kept in plan for kept in _KEPT)
+    operators = _operators(frame._jdf.queryExecution().executedPlan())
+    return not any(kept in operator for operator in operators for kept in _KEPT)
+
+
+def _operators(plan: Any) -> Iterator[str]:  # noqa: ANN401 - it is an object of Spark's
+    """The names of a plan's operators, and of those that it asks beside it.
+
+    One by one, since the text of a plan takes as long to write as the plan to make.
+    """
+    for number in count():
+        if (operator := plan.apply(number)) is None:
+            return
+        yield operator.nodeName()
