@@ -15,7 +15,7 @@ from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from bestbefore.spark.session import import_names, local_session
+from bestbefore.spark.session import local_session, note_classes
 
 # A JVM that lives for minutes gains nothing from being compiled twice; but all of its code must
 # have room, which this option alone would take away. With little room for new objects and classes
@@ -84,5 +84,5 @@ def _joined(entrance: tuple[int, str]) -> SparkSession:
     java = jvm.JavaSparkContext(jvm.org.apache.spark.SparkContext.getOrCreate())
     context = SparkContext(conf=SparkConf(_jconf=java.sc().conf()), gateway=gateway, jsc=java)
     session = SparkSession(context, jvm.SparkSession.getDefaultSession().get().newSession())
-    import_names(session)
+    note_classes(session)
     return session

@@ -10,7 +10,6 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from py4j.java_gateway import java_import
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
 from pyspark.errors import PySparkException
@@ -29,6 +28,7 @@ _DEFAULTS = {
     "spark.ui.showConsoleProgress": "false",
     # Noting the line of Python behind every column costs more than building the column.
     "spark.python.sql.dataFrameDebugging.enabled": "false",
+    "spark.sql.dataFrameQueryContext.enabled": "false",
     "spark.sql.streaming.minBatchesToRetain": "10",
     # A batch of some megabytes is read by all cores, in pieces of equal size.
     "spark.sql.files.openCostInBytes": str(2**18),
@@ -75,12 +75,20 @@ _CALLED = (
     *("and", "or", "not", "=", "<", "<=", ">", ">=", "rlike", "isnotnull"),
     *("concat", "length", "substr", "replace", "get", "transform"),
 )
-_OFTEN_USED = (
-    "org.apache.spark.sql.functions",
-    "org.apache.spark.api.python.PythonUtils",
-    "org.apache.spark.sql.api.python.PythonSQLUtils",
-    "org.apache.spark.sql.execution.streaming.sources.PythonForeachBatchHelper",
-)
+_FUNCTION = "org.apache.spark.sql.catalyst.FunctionIdentifier"
+_OFTEN_USED = {
+    _FUNCTION: (),
+    "org.apache.spark.sql.functions": ("lit",),
+    "org.apache.spark.sql.classic.SparkSession": (),
+    "org.apache.spark.sql.classic.SparkSession$": ("MODULE$",),
+    "org.apache.spark.sql.streaming.Trigger": (),
+    "org.apache.spark.api.python.PythonUtils": ("toSeq", "toArray"),
+    "org.apache.spark.sql.api.python.PythonSQLUtils": (
+        "readArrowStreamFromFile",
+        "toDataFrame",
+    ),
+    "org.apache.spark.sql.execution.streaming.sources.PythonForeachBatchHelper": (),
+}
 CHECKPOINT_FILES = "spark.sql.streaming.checkpointFileManagerClass"
 """How Spark writes the files of its own checkpoint."""
 
@@ -120,20 +128,23 @@ def open_session(
         return SparkSession.builder.getOrCreate()
     try:
         session = _submitted() if is_submitted() else _launched(master, conf or {}, log)
-        import_names(session)
+        note_classes(session)
         return session
     except (PySparkException, Py4JError, OSError) as error:
         where = f"; see {log}" if log else ""
         raise WorkError(f"Spark did not start: {_reason(error, log)}{where}") from None
 
 
-def import_names(session: SparkSession) -> None:
-    """Tell the JVM whole names of what PySpark asks for with every column and every query.
+def note_classes(session: SparkSession) -> None:
+    """Note the classes that PySpark asks the JVM for with every column and every query.
 
-    It would look for them in each package that PySpark has imported, and in all of Spark's jars.
+    It asks each time anew, and the JVM looks for a short name in all of Spark's jars.
     """
-    for one in _OFTEN_USED:
-        java_import(session._jvm, one)
+    jvm: Any = session._jvm
+    for name, members in _OFTEN_USED.items():
+        found = getattr(jvm, name)
+        vars(found).update({member: getattr(found, member) for member in members})
+        vars(jvm).update(dict.fromkeys((name, name.rpartition(".")[2]), found))
 
 
 def is_submitted() -> bool:
@@ -212,9 +223,9 @@ def check_functions(spark: SparkSession) -> None:
     """
     jvm: Any = spark._jvm
     java: Any = spark._jsparkSession
-    catalog, identifier = java.sessionState().catalog(), jvm.org.apache.spark.sql.catalyst
+    catalog, identifier = java.sessionState().catalog(), getattr(jvm, _FUNCTION)
     for name in _CALLED:
-        info = catalog.lookupFunctionInfo(identifier.FunctionIdentifier(name))
+        info = catalog.lookupFunctionInfo(identifier(name))
         if info.getSource() != "built-in":
             raise InputError(
                 f"the session has a function {name!r} of its own in place of Spark's; give it "
