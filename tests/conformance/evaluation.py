@@ -1,6 +1,7 @@
 """Queries on static data, evaluated on Spark as if the data were the content of one window."""
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 
@@ -15,6 +16,8 @@ from bestbefore.spark.sql import name
 from tests.relations import rows_of, table
 
 from .results import Bindings, Triples, Truth
+
+_ORIGINS = WeakKeyDictionary()
 
 
 def _range(rows):
@@ -45,8 +48,15 @@ def dataset_of(spark, triples, graphs=None):
         graph=StaticTriples(quads.filter("g IS NULL")),
         named=StaticTriples(quads.filter("g IS NOT NULL")),
         graph_names=tuple(f"<{iri}>" for iri in graphs or ()),
-        origin=lambda: table(spark, pa.table(_range(1))),
+        origin=lambda: _origin_of(spark),
     )
+
+
+def _origin_of(spark):
+    """The one row that a session's patterns begin with."""
+    if spark not in _ORIGINS:
+        _ORIGINS[spark] = table(spark, pa.table(_range(1)))
+    return _ORIGINS[spark]
 
 
 def evaluate(spark, query, dataset, *, base=None):

@@ -88,7 +88,7 @@ def kill_when(process, moment):
     while not moment():
         if process.poll() is not None or time.monotonic() > deadline:
             return False
-        time.sleep(0.001)
+        time.sleep(0.004)
     process.kill()
     process.communicate(timeout=30)
     return True
