@@ -93,7 +93,7 @@ def _may_clear(
     """Those of a pool whose bounds reach a bar however close they are made, and these bounds."""
     for closest in closer:
         bound = np.concatenate(
-            [bound[:0], *(closest(pool[part], bound[part]) for part in _blocks(len(pool)))]
+            [bound[:0], *(closest(pool[part], bound[part]) for part in blocks(len(pool)))]
         )
         kept = np.flatnonzero(bound >= bar)
         pool, bound = pool[kept], bound[kept]
@@ -103,7 +103,7 @@ def _may_clear(
 def in_blocks(score: Scoring, size: int) -> Scores:
     """The scores of so many, a block of them at a time."""
     found = np.empty(size)
-    for part in _blocks(size):
+    for part in blocks(size):
         found[part] = score(part)
     return found
 
@@ -112,7 +112,8 @@ def _of_some(score: Scoring, pool: Integers) -> Scores:
     return in_blocks(lambda part: score(pool[part]), len(pool))
 
 
-def _blocks(size: int) -> Iterator[slice]:
+def blocks(size: int) -> Iterator[slice]:
+    """So many in pieces, what is made of which stays in the processor's cache."""
     return (slice(first, min(first + _BLOCK, size)) for first in range(0, size, _BLOCK))
 
 

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -62,6 +62,22 @@ def test_a_time_to_live_leaves_the_young_and_prefers_the_oldest():
 def test_an_overdue_unit_is_renewed_past_now():
     renewed = next_best_before(np.array([0, 0, 0, 120]), np.array([30, 50, 200, 30]), 100)
     assert renewed.tolist() == [120, 150, 200, 120]
+
+
+INSTANTS = st.integers(-(2**50), 2**50)
+
+
+@given(INSTANTS, st.integers(1, 2**62), INSTANTS, st.integers(0, 2**20))
+@example(0, 2**52 - 1, 2**50, 0)
+@example(-(2**50), 3, 2**50, 0)
+def test_a_best_before_time_is_the_first_after_now_to_the_millisecond(begin, interval, t, turns):
+    for best_before in (begin, t - turns * interval, t - turns * interval + 1):
+        if abs(best_before) <= 2**51:
+            (renewed,) = next_best_before(np.array([best_before]), np.array([interval]), t)
+            at_most = min(interval, 2**52)
+            assert (renewed - best_before) % at_most == 0
+            assert renewed > t
+            assert renewed - at_most <= t or renewed == best_before
 
 
 def test_with_a_tumbling_window_v_alone_decides():

@@ -9,12 +9,17 @@ from bestbefore.arrays import Integers, Scores
 from bestbefore.maintenance.best_before import fresh_evaluations, next_best_before
 from bestbefore.maintenance.candidates import CandidateSet, Moment
 from bestbefore.maintenance.rankers.ranker import Need, only, rankers
+from bestbefore.maintenance.selection import blocks
 
 
 def fresh_for(candidates: CandidateSet, moment: Moment) -> Integers:
     """V (planning-ahead's B): the evaluations each candidate stays fresh in, if refreshed now."""
-    renewed = next_best_before(candidates.best_before_ms, candidates.interval_ms, moment.t_ms)
-    return fresh_evaluations(renewed, moment.t_ms, moment.slide_ms)
+    best_before_ms, interval_ms = candidates.best_before_ms, candidates.interval_ms
+    found = np.empty(len(candidates), dtype=np.int64)
+    for part in blocks(len(candidates)):
+        renewed = next_best_before(best_before_ms[part], interval_ms[part], moment.t_ms)
+        found[part] = fresh_evaluations(renewed, moment.t_ms, moment.slide_ms)
+    return found
 
 
 def served(candidates: CandidateSet, fresh: Integers, moment: Moment) -> Integers:
