@@ -1,16 +1,20 @@
 """How the session of a query is set up."""
 
 import pytest
+from py4j.java_gateway import JavaClass
 
 from bestbefore.errors import InputError, WorkError
 from bestbefore.spark.relation import name_table
 from bestbefore.spark.session import (
+    _OFTEN_USED,
     CHECKPOINT_FILES,
+    _settings,
     check_functions,
     fast_checkpoint,
     session_like,
     tune,
 )
+from tests.run_processes import until
 
 
 @pytest.mark.parametrize(
@@ -69,6 +73,33 @@ def test_what_a_query_has_kept_stays_kept_when_another_one_names_its_tables(spar
     assert "InMemoryTableScan" in found._jdf.queryExecution().executedPlan().toString()
     assert kept.is_cached
     kept.unpersist()
+
+
+def test_the_classes_that_are_noted_are_there(spark):
+    noted = vars(spark._jvm)
+    assert all(isinstance(noted[name], JavaClass) for name in _OFTEN_USED)
+    assert noted["PythonUtils"].toSeq is noted["PythonUtils"].toSeq
+
+
+def test_a_session_without_pages_does_not_remember_all_jobs(spark):
+    store = spark._jsparkSession.sharedState().statusStore()
+    for _ in range(60):
+        spark.range(1).collect()
+    until(lambda: store.executionsCount() < 50)
+
+
+@pytest.mark.parametrize(
+    ("master", "conf", "kept"),
+    [
+        ("local[2]", {}, "20"),
+        ("local[2]", {"spark.ui.retainedJobs": "7"}, "7"),
+        ("local[2]", {"spark.ui.enabled": "true"}, None),
+        ("spark://host:7077", {}, None),
+        ("spark://host:7077", {"spark.ui.enabled": "false"}, "20"),
+    ],
+)
+def test_pages_that_are_asked_for_show_as_much_as_spark_has_them_show(master, conf, kept):
+    assert _settings(master, conf).get("spark.ui.retainedJobs") == kept
 
 
 class Renamed:

@@ -75,6 +75,17 @@ _CALLED = (
     *("and", "or", "not", "=", "<", "<=", ">", ">=", "rlike", "isnotnull"),
     *("concat", "length", "substr", "replace", "get", "transform"),
 )
+# Without pages nobody looks at what Spark keeps of a thousand jobs that have ended, plans and all.
+_PAGES = "spark.ui.enabled"
+_FORGETFUL = dict.fromkeys(
+    (
+        "spark.sql.ui.retainedExecutions",
+        "spark.ui.retainedJobs",
+        "spark.ui.retainedStages",
+        "spark.ui.retainedTasks",
+    ),
+    "20",
+)
 _FUNCTION = "org.apache.spark.sql.catalyst.FunctionIdentifier"
 _OFTEN_USED = {
     _FUNCTION: (),
@@ -287,9 +298,7 @@ def _submitted() -> SparkSession:
 
 def _launched(master: str, conf: Mapping[str, str], log: Path | None) -> SparkSession:
     """A session in a JVM of our own."""
-    ours = {**_DEFAULTS, **(_on_this_machine() if is_local(master) else {})}
-    jvm = {_JVM_OPTIONS: " ".join((_STACK, *archive_options()))}
-    settings = {**ours, **jvm, **conf, "spark.master": master}
+    settings = _settings(master, conf)
     # PySpark has only the environment to know it from.
     if python := conf.get(_PYTHON):
         os.environ["PYSPARK_PYTHON"] = python
@@ -304,6 +313,14 @@ def _launched(master: str, conf: Mapping[str, str], log: Path | None) -> SparkSe
     return session
 
 
+def _settings(master: str, conf: Mapping[str, str]) -> dict[str, str]:
+    """What the session of a master is set up with, `conf` before our defaults."""
+    ours = {**_DEFAULTS, **(_on_this_machine() if is_local(master) else {})}
+    jvm = {_JVM_OPTIONS: " ".join((_STACK, *archive_options()))}
+    settings = {**ours, **jvm, **conf, "spark.master": master}
+    return {**_FORGETFUL, **settings} if settings.get(_PAGES) == "false" else settings
+
+
 def _on_this_machine() -> dict[str, str]:
     """What a session without a cluster is set up with.
 
@@ -312,7 +329,7 @@ def _on_this_machine() -> dict[str, str]:
     """
     quarter = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 4
     return {
-        "spark.ui.enabled": "false",
+        _PAGES: "false",
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": f"{min(max(quarter, _GIB), 4 * _GIB) // 2**20}m",
